@@ -248,6 +248,15 @@ MATRIX = {
         Says("kernel-denied events-context", "test_events_kernel::test_may_not"),
         Says("events-failed events-filter kernel-failed", "test_events_session::test_name_that_is_refused"),
     ),
+    "flight recorder": (
+        Says("flight-failed", "test_flight_failures::test_command_is_missing"),
+        Says("flight-failed", "test_flight_failures::test_command_is_killed"),
+        Never("a command that is not done within two minutes is killed"),
+        Never("a command that is not done within two minutes is killed"),
+        Says("flight-failed", "test_flight_failures::test_disk_is_full"),
+        GoesOn("test_flight::test_somebody_elses"),
+        Says("flight-failed", "test_flight_failures::test_no_snapshot_and_then_one"),
+    ),
 }
 
 
