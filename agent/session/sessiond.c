@@ -16,23 +16,25 @@
 
 #include <glib.h>
 
+#include "base/group.h"
+
 #define SYSTEM_FOLDER "/var/run/lttng"
 #define CLIENT_SOCKET "/client-lttng-sessiond"
 #define PROGRAMS_SOCKET "/lttng-ust-sock-"
 
 static bool in_group(const char *name)
 {
-	struct group *group = *name ? getgrnam(name) : NULL;
 	int count = getgroups(0, NULL);
 	g_autofree gid_t *ids = g_new0(gid_t, (gsize)MAX(count, 0) + 1);
+	gid_t group;
 
-	if (!group)
+	if (!*name || !group_find(name, &group))
 		return false;
 	count = getgroups(count, ids);
 	for (int i = 0; i < count; i++)
-		if (ids[i] == group->gr_gid)
+		if (ids[i] == group)
 			return true;
-	return getegid() == group->gr_gid;
+	return getegid() == group;
 }
 
 static char *home_folder(void)

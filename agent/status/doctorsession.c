@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status/doctor.h"
 
-#include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "base/group.h"
 #include "session/relayport.h"
 #include "session/sessiond.h"
 
@@ -30,7 +30,7 @@ static void add_no_permission(struct findings *findings, const char *group)
 {
 	g_autofree char *real = sessiond_group(), *fix = NULL;
 	const char *user = user_name();
-	bool exists = getgrnam(group) != NULL;
+	bool exists = group_find(group, NULL);
 
 	if (!real) {
 		fix = g_strdup_printf("groupadd --system --force %s; usermod --append --groups %s %s; then "
