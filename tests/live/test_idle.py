@@ -9,6 +9,7 @@ import pytest
 from rig.load import LOAD
 from rig.node import sanitized
 
+COUNT = 80
 QUIET = 3  # s without an event, after which the reader looks less often, whether it can watch what relayd writes or not
 WITHIN = 3 if sanitized() else 1  # s
 DEFAULTS = {"session": {"live_timer": "200ms"}, "output": {"batch_delay": "100ms"}}
@@ -42,15 +43,19 @@ def test_quiet_node(node, receiver, watched):
     """If relayd's files are not where the agent looks for them, it cannot watch them."""
     elsewhere = {} if watched else {"relay_output": os.path.join(node.folder, "elsewhere")}
     node.start_agent(receiver.port, session=DEFAULTS["session"] | elsewhere, output=DEFAULTS["output"])
-    took = []
+    took, quiet = [], []
     for sent in range(1, 4):
         took.append(deliver_one(node, sent))
-        busy = looks_in(node.reader_pid(), QUIET - 1)
-        time.sleep(2)
-        quiet = looks_in(node.reader_pid(), 3)
-        assert quiet < 0.8 * busy, (quiet, busy)
+        time.sleep(QUIET + 1)
+        quiet.append(looks_in(node.reader_pid(), 4))
     names = {os.readlink(f"/proc/{node.reader_pid()}/fd/{fd}") for fd in os.listdir(f"/proc/{node.reader_pid()}/fd")}
     assert ("anon_inode:inotify" in names) == watched
+    load = node.start([node.built(LOAD), "-n", COUNT, "-r", 10])
+    node.wait_ledger(lambda ledger: ledger.sent > 5, 20, "spans to come, one by one")
+    busy = looks_in(node.reader_pid(), 4)
+    assert load.wait(20) == 0
+    assert max(quiet) < 0.6 * busy, (quiet, busy)
     # the first one came to a reader that was not yet quiet
     assert min(took[1:]) < WITHIN, took
-    assert {span.id for span in receiver.spans()} and len(receiver.spans()) == 3
+    receiver.wait_for(3 + COUNT)
+    assert len({span.id for span in receiver.spans()}) == len(receiver.spans()) == 3 + COUNT
