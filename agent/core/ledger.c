@@ -141,6 +141,16 @@ void ledger_read_with(struct ledger *rows, struct account *const *of, struct acc
 	pthread_mutex_unlock(&lock);
 }
 
+uint64_t account_waiting(const struct account *account)
+{
+	int64_t waiting;
+
+	pthread_mutex_lock(&lock);
+	waiting = account->is.row[SPANS_QUEUED] + account->is.row[SPANS_HELD];
+	pthread_mutex_unlock(&lock);
+	return waiting > 0 ? (uint64_t)waiting : 0;
+}
+
 void ledger_forget_pending(void)
 {
 	pthread_mutex_lock(&lock);

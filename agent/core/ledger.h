@@ -152,6 +152,9 @@ struct account_rows {
 	struct ledger_latency latency;
 };
 
+/* How many fresh spans wait for delivery. */
+uint64_t account_waiting(const struct account *account);
+
 /*
  * Copies the ledger's rows and those of @count accounts, all as of one moment. */
 void ledger_read_with(

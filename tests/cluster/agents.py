@@ -8,6 +8,7 @@ import socket
 import subprocess
 import urllib.request
 
+SPOOLED = re.compile(rb'^blkin_agent_spans\{output="default",state="spooled"\} (\d+)$', re.MULTILINE)
 TRIES = re.compile(rb'^blkin_agent_output_errors_total\{.*kind="connect".*\} (\d+)$', re.MULTILINE)
 
 
@@ -82,11 +83,19 @@ class Agents:
         """What each of these patterns, with one group each, has in the metrics of all agents together."""
         found = [0] * len(patterns)
         for page in self.pages:
-            with urllib.request.urlopen(f"http://127.0.0.1:{page}/metrics", timeout=60) as answer:
-                text = answer.read()
+            text = self.metrics(page)
             for i, pattern in enumerate(patterns):
                 found[i] += sum(map(int, pattern.findall(text)))
         return found
+
+    @staticmethod
+    def metrics(page):
+        with urllib.request.urlopen(f"http://127.0.0.1:{page}/metrics", timeout=60) as answer:
+            return answer.read()
+
+    def spooled(self):
+        """What each has on its disk."""
+        return [sum(map(int, SPOOLED.findall(self.metrics(page)))) for page in self.pages]
 
     def tries(self):
         """How often they have called the collector in vain."""

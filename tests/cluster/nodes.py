@@ -5,6 +5,7 @@ spooler.c and due.c do with one server; its spans are numbers. The collector is 
 """
 
 import heapq
+import math
 import random
 from collections import Counter, deque
 
@@ -26,6 +27,7 @@ class Collector:
         self.away = False
         self.asks = self.free = 0.0
         self.asks_for = 0
+        self.sick = None  # puts off a call for which it is true, whatever else there is to do
         self.taken = self.refused = self.tries = 0
 
     def connect(self):
@@ -34,7 +36,7 @@ class Collector:
 
     def judge(self, spans, now):
         free = max(self.free, now)
-        takes = free - now < FULL and now >= self.asks
+        takes = free - now < FULL and now >= self.asks and not (self.sick and self.sick(now))
         self.free = free + spans * (1 if takes else self.refusal) / self.capacity
         if takes:
             self.taken += spans
@@ -92,7 +94,7 @@ class Agent:
         self.turn = 0
 
     def came(self, now):
-        return max(int((now - self.phase) / self.period + 1e-9), 0) * self.size
+        return max(int((min(now, self.world.ends) - self.phase) / self.period + 1e-9), 0) * self.size
 
     def wake(self, when):
         self.turn += 1
@@ -125,6 +127,8 @@ class Agent:
     def store(self, now):
         waiting = self.came(now) - self.gone + sum(batch.left for batch in self.back)
         due = self.due(now, waiting) if waiting else 0
+        if not self.world.spools:
+            return
         self.world.ages[STORED] += due
         while due > 0 and self.back:
             left = self.back.popleft().left
@@ -220,20 +224,28 @@ class Agent:
             answer = self.collector.judge(spans, now)
         self.open.append((batch, spans, answer))
 
+    def waiting(self, now):
+        """Fresh spans that are not delivered, nor stored."""
+        taken = sum(batch.left for batch in self.batches if not batch.stored)
+        return self.came(now) - self.gone + sum(batch.left for batch in self.back) + taken
+
     def send_some(self, now):
         """Returns when the pace allows more; 0: it is not what holds them back."""
         window = 1 if self.failing else self.courtesy.window
         wait = 0.0
         while len(self.open) < window:
             wait = self.pace.wait(now)
+            held = self.courtesy.wait(self.waiting(now), now)
+            if held:
+                return now + held
             batch, spans = self.take(now, wait > 0)
             if not batch:
                 break
-            if (self.failing or not batch.stored) and spans > self.courtesy.most:
-                self.rest.appendleft((batch, spans - self.courtesy.most))
-                spans = self.courtesy.most
-            if batch.stored:
-                self.pace.spend(spans)
+            most = self.courtesy.next_most()
+            if (self.failing or self.courtesy.all.is_on(now) or not batch.stored) and spans > most:
+                self.rest.appendleft((batch, spans - most))
+                spans = most
+            self.courtesy.spend(spans, batch.stored)
             self.send(batch, spans, now)
         return now + wait if wait else 0.0
 
@@ -348,6 +360,13 @@ class Agent:
     def was_busy(self, now):
         self.courtesy.failed(True, 0, now)
 
+    def stop(self, now):
+        """Nothing comes any more, and there is no time for long waits."""
+        self.backoff.reset()
+        self.courtesy.all.end()
+        if self.resting:
+            self.rests(0, now)
+
     def lost(self, now):
         """The collector goes away."""
         if self.open:
@@ -420,6 +439,7 @@ class World:
     def __init__(self, is_, kind, count, rate, collector, fed, begin=1.0):
         """@fed: programs wait until what they hand over is stored, as those of feeder.py, so that batches are larger then."""
         self.collector, self.fed, self.now = collector, fed, begin
+        self.ends, self.spools = math.inf, True
         self.events, self.count = [], iter(range(1 << 62))
         self.ages = Counter()  # spans that waited in memory alone, by tenths of a second
         self.agents = []
@@ -438,6 +458,12 @@ class World:
             if turn == agent.turn:
                 agent.act(when)
         self.now = until
+
+    def stop(self):
+        """All agents stop, which have no disk."""
+        self.ends = self.now
+        for agent in self.agents:
+            agent.stop(self.now)
 
     def leave(self):
         self.collector.away = True

@@ -47,8 +47,8 @@ static double sendpace(const char *what, int64_t now, double a)
 		sendpace_look(&courtesy.pace, now, (uint64_t)a, FLOOR);
 	else if (strcmp(what, "wait") == 0)
 		result = (double)sendpace_wait(&courtesy.pace, now) / ns;
-	else if (strcmp(what, "spend") == 0)
-		sendpace_spend(&courtesy.pace, (uint32_t)a);
+	else if (strcmp(what, "held") == 0)
+		result = (double)courtesy_wait(&courtesy, (uint64_t)a, now) / ns;
 	else if (strcmp(what, "taken") == 0)
 		sendpace_good(&courtesy.pace, now);
 	else if (strcmp(what, "grant") == 0)
@@ -63,6 +63,8 @@ static double happens(const char *what, int64_t now, double a, double b)
 	if (strcmp(what, "good") == 0) {
 		courtesy_good(&courtesy, now);
 		backoff_good(&backoff, now);
+	} else if (strcmp(what, "spend") == 0) {
+		courtesy_spend(&courtesy, (uint32_t)a, b > 0);
 	} else if (strcmp(what, "put_off") == 0) {
 		courtesy_put_off(&courtesy, (uint32_t)a);
 	} else if (strcmp(what, "too_fast") == 0) {
@@ -105,9 +107,10 @@ int main(void)
 	budget_init(&budget);
 	while (scanf("%lf %15s %lf %lf", &at, what, &a, &b) == 4) {
 		result = happens(what, (int64_t)(at * ns), a, b);
-		printf("%.6f %.6f %.6f %u %u %.6f %.6f %.9f\n", result, courtesy.pace.rate,
-			courtesy.pace.credit, courtesy.window, courtesy.most, (double)backoff.bound / ns,
-			pace.credit, budget.part);
+		printf("%.6f %.6f %.6f %u %u %.6f %.6f %.9f %.6f %.6f\n", result, courtesy.pace.rate,
+			courtesy.pace.credit, courtesy.window, courtesy_most(&courtesy),
+			(double)backoff.bound / ns, pace.credit, budget.part, courtesy.all.rate,
+			courtesy.all.credit);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """
-By what rules an agent sends, for tests/cluster/simulate: agent/output/uplink/backoff.c, agent/output/server/sendpace.c and courtesy.c, agent/output/spool/pace.c, and for
+By what rules an agent sends, for tests/cluster/simulate: agent/output/uplink/backoff.c, agent/output/server/sendpace.c, evenpace.c and courtesy.c, agent/output/spool/pace.c, and for
 tests/cluster/budget agent/output/budget.c, line by line, with times in seconds. Their constants are read from these files, so that the simulation is of what the agent does
 today; tests/live/test_simulate.py sees that the lines are the same, too.
 """
@@ -10,7 +10,7 @@ import random
 import re
 
 AGENT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../agent"))
-SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c", "output/budget.h", "output/budget.c")
+SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/evenpace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c", "output/budget.h", "output/budget.c")
 KEYS = ("window", "timeout", "retry-min", "retry-max", "batch-spans", "queue-size", "replay-share", "replay-floor")
 DEFINE = re.compile(r"^#define (\w+) +([\d. *()/]+|[(].*NS_PER_\w+[)])$", re.M)
 KEY = re.compile(r'"([a-z-]+)", (?:NUMBER|SIZE|DURATION), .*?\.number = ([^,]+)[,)]')
@@ -51,7 +51,7 @@ class Backoff:
         self.asked_max, self.spread = is_["backoff.ASKED_MAX_NS"], is_["backoff.ASKED_SPREAD"]
         self.part, self.good_for = is_["backoff.AWAY_PART"], is_["backoff.GOOD_NS"]
         self.away_max, self.busy_max = is_["backoff.AWAY_MAX_NS"], is_["backoff.BUSY_MAX_NS"]
-        self.since = 0.0  # good
+        self.since = self.wait = 0.0  # good; the latest
         self.reset()
 
     def most(self, now):
@@ -60,7 +60,7 @@ class Backoff:
         return max(self.max, away, busy)
 
     def next(self, asked, now):
-        if self.since and now - self.since >= self.good_for:
+        if self.since and now - self.since >= min(self.good_for, self.wait):
             self.reset()
         self.since = 0.0
         wait = self.min + self.random() * max(self.bound - self.min, 0)
@@ -70,7 +70,8 @@ class Backoff:
         if not self.busy:
             self.busy = now
         self.bound = min(2 * self.bound, self.most(now))
-        return max(wait, asked)
+        self.wait = max(wait, asked)
+        return self.wait
 
     def good(self, now):
         if not self.since:
@@ -178,6 +179,40 @@ class SendPace:
         self.busy_at = now
 
 
+class EvenPace:
+    """agent/output/server/evenpace.c"""
+
+    def __init__(self, is_):
+        self.on_for, self.empty, self.call, self.burst, self.few = (is_["evenpace." + name] for name in "ON_NS EMPTY CALL BURST FEW".split())
+        self.rate = self.credit = self.now = self.busy_at = 0.0
+        self.over = False
+
+    def busy(self, now):
+        self.busy_at = now
+        self.credit = 0.0
+
+    def is_on(self, now):
+        return not self.over and self.busy_at and now - self.busy_at < self.on_for
+
+    def wait(self, come, waiting, now):
+        seconds, self.now = now - self.now, now
+        if not self.is_on(now):
+            self.rate = self.credit = 0.0
+            return 0.0
+        self.rate = max(come + waiting / self.empty, self.few)
+        self.credit = min(self.credit + self.rate * seconds, self.rate * self.burst)
+        return 0.0 if self.credit > 0 else min(max(-self.credit / self.rate, 0.001), 1.0)
+
+    def most(self):
+        return int(min(max(self.rate * self.call, self.few), 1e9)) if self.rate else MOST
+
+    def spend(self, spans):
+        self.credit -= spans
+
+    def end(self):
+        self.over = True
+
+
 class Courtesy:
     """agent/output/server/courtesy.c, for a server that says that it is busy, or ends connections."""
 
@@ -186,6 +221,7 @@ class Courtesy:
         (self.serves_for, self.widen_for, self.small_for, self.put_off_part, self.grow_part, self.least_part,
          self.failures) = (is_["courtesy." + name] for name in names.split())  # fmt: skip
         self.pace = SendPace(is_, chance)
+        self.all = EvenPace(is_)
         self.window = self.window_max = is_["window"]
         self.most = MOST
         self.good_at = 0.0
@@ -222,6 +258,20 @@ class Courtesy:
             self.pace.busy(now)
         else:
             self.pace.restart(now)
+        if answered:
+            self.all.busy(now)
+
+    def wait(self, waiting, now):
+        return self.all.wait(self.pace.usual + self.pace.rate, waiting, now)
+
+    def next_most(self):
+        """courtesy_most()"""
+        return min(self.most, self.all.most())
+
+    def spend(self, items, replayed):
+        if replayed:
+            self.pace.spend(items)
+        self.all.spend(items)
 
     def serves(self, now):
         return self.good_at and now - self.good_at < self.serves_for

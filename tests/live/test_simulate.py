@@ -40,6 +40,26 @@ def test_drains(scenario):
     assert result["refused"] <= 0.05, result
 
 
+@pytest.mark.parametrize("nodes", [1, 2, 5])
+@pytest.mark.parametrize("refusal", ["0", "0.5", "1"])
+def test_few_nodes_drain(nodes, refusal):
+    """What one of them has to send after a rest is much for a collector that takes little more than they have."""
+    (result,) = simulate("one", "--rules", "today", "--nodes", str(nodes), "--rate", str(600 / nodes), "--refusal", refusal, "--limit", "2")
+    assert result["drained"] is not None and result["refused"] <= 0.05, result
+
+
+@pytest.mark.parametrize("scenario, part", [("some", 0.95), ("once", 0.98)])
+def test_who_puts_off_at_random_gets_all(scenario, part):
+    """That does not depend on how much it is sent, so less helps nobody."""
+    results = [simulate(scenario, "--rules", "today", "--seed", str(seed))[0] for seed in range(1, 4)]
+    assert min(result["served"] for result in results) >= part, results
+
+
+def test_a_stop_has_no_time():
+    (result,) = simulate("stop", "--rules", "today")
+    assert result["backlog"] == 5000 and result["left"] == 0, result
+
+
 def test_who_is_away_long_is_tried_seldom():
     (result,) = simulate("away", "--rules", "today", "--limit", "0.01")
     assert 0 < result["tries/s"] <= 1000, result
@@ -71,7 +91,8 @@ class Rules:
         return {
             "look": lambda: pace.look(now, a, 100),
             "wait": lambda: pace.wait(now),
-            "spend": lambda: pace.spend(a),
+            "held": lambda: courtesy.wait(a, now),
+            "spend": lambda: courtesy.spend(a, b > 0),
             "taken": lambda: pace.good(now),
             "grant": lambda: pace.grant(a),
             "put_off": lambda: courtesy.put_off(a),
@@ -87,8 +108,11 @@ class Rules:
         }[what]()
 
     def state(self):
-        courtesy = self.courtesy
-        return (courtesy.pace.rate, courtesy.pace.credit, courtesy.window, courtesy.most, self.backoff.bound, self.share.credit, self.budget.part)
+        pace, all_ = self.courtesy.pace, self.courtesy.all
+        return (
+            pace.rate, pace.credit, self.courtesy.window, self.courtesy.next_most(), self.backoff.bound, self.share.credit, self.budget.part,
+            all_.rate, all_.credit,
+        )  # fmt: skip
 
 
 def half():
@@ -98,8 +122,8 @@ def half():
 def some_life(chance):
     """Lines for rules.c: times, and what happens."""
     now, fresh = 1000.0, 0
-    kinds = ["look"] * 6 + ["wait"] * 6
-    kinds += "spend taken grant good good put_off too_fast failed serves next connected step step read".split()
+    kinds = ["look"] * 6 + ["wait"] * 6 + ["held"] * 6
+    kinds += "spend spend spend taken grant good good put_off too_fast failed serves next connected step step read".split()
     yield now, "look", 0, 0
     yield now, "restart", 0, 0
     for _ in range(500):

@@ -52,6 +52,28 @@ void courtesy_good(struct courtesy *courtesy, int64_t now)
 		courtesy->window++;
 }
 
+int64_t courtesy_wait(struct courtesy *courtesy, uint64_t waiting, int64_t now)
+{
+	return evenpace_wait(&courtesy->all, courtesy->pace.usual + courtesy->pace.rate, waiting, now);
+}
+
+uint32_t courtesy_most(const struct courtesy *courtesy)
+{
+	return MIN(courtesy->most, evenpace_most(&courtesy->all));
+}
+
+void courtesy_spend(struct courtesy *courtesy, uint32_t items, bool replayed)
+{
+	if (replayed)
+		sendpace_spend(&courtesy->pace, items);
+	evenpace_spend(&courtesy->all, items);
+}
+
+void courtesy_hurry(struct courtesy *courtesy)
+{
+	evenpace_end(&courtesy->all);
+}
+
 void courtesy_put_off(struct courtesy *courtesy, uint32_t items)
 {
 	courtesy->most = MAX((uint32_t)(MIN(courtesy->most, items) * PUT_OFF_PART), least(courtesy));
@@ -74,6 +96,8 @@ void courtesy_failed(struct courtesy *courtesy, enum fault fault, unsigned failu
 		sendpace_busy(&courtesy->pace, now);
 	else
 		sendpace_restart(&courtesy->pace, now);
+	if (courtesy->busy)
+		evenpace_busy(&courtesy->all, now);
 }
 
 void courtesy_not_taken(struct courtesy *courtesy)

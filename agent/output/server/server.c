@@ -171,11 +171,13 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	fail(server, FAULT_NO_ANSWER, why);
 }
 
-/* A server that is busy is tried with little; what is replayed has a pace of its own while it serves. */
+/* A server that is busy, or was so lately, is tried with little; otherwise what is replayed has no more than
+ * a pace. */
 static void limit(struct server *server, struct piece *piece)
 {
-	if (server->health.failing || !piece->parcel->entry->spool_id)
-		delivery_keep(&server->delivery, piece, server->courtesy.most);
+	if (server->health.failing || evenpace_is_on(&server->courtesy.all, clock_monotonic()) ||
+		!piece->parcel->entry->spool_id)
+		delivery_keep(&server->delivery, piece, courtesy_most(&server->courtesy));
 }
 
 static void send_piece(struct server *server, struct piece *piece)
@@ -185,8 +187,7 @@ static void send_piece(struct server *server, struct piece *piece)
 	size_t bytes;
 
 	limit(server, piece);
-	if (piece->parcel->entry->spool_id)
-		sendpace_spend(&server->courtesy.pace, piece->count);
+	courtesy_spend(&server->courtesy, piece->count, piece->parcel->entry->spool_id != 0);
 	delivery_sends(&server->delivery, piece);
 	piece_run(piece, &run);
 	if (server_learns(server))
@@ -209,6 +210,18 @@ static void look_at_pace(struct server *server)
 	sendpace_look(&server->courtesy.pace, clock_monotonic(), came, floor);
 	if (server->role == SERVER_SERVING)
 		queue_want_replay(server->shared->queue, server->courtesy.pace.rate);
+}
+
+/* How long nothing may be sent, for the output's limit and for what the server takes. */
+static int64_t wait_of(struct server *server, int64_t now)
+{
+	struct courtesy *courtesy = &server->courtesy;
+	int64_t limited = ratelimit_wait(server->shared->rate, now);
+	uint64_t waiting = evenpace_is_on(&courtesy->all, now)
+				   ? account_waiting(queue_account(server->shared->queue))
+				   : 0;
+
+	return MAX(limited, courtesy_wait(courtesy, waiting, now));
 }
 
 static struct piece *take(struct server *server, bool paced)
@@ -236,7 +249,7 @@ void server_pump(struct server *server)
 	look_at_pace(server);
 	while (!server->next_up && link_has_room(server->link, window)) {
 		now = clock_monotonic();
-		wait = ratelimit_wait(server->shared->rate, now);
+		wait = wait_of(server, now);
 		pace = sendpace_wait(&server->courtesy.pace, now);
 		piece = wait ? NULL : take(server, pace > 0);
 		if (!piece)
@@ -377,6 +390,7 @@ void server_wake(struct server *server)
 void server_hurry(struct server *server)
 {
 	backoff_reset(&server->backoff);
+	courtesy_hurry(&server->courtesy);
 	if (server->backoff.on)
 		backoff_begin(&server->backoff, 0);
 }

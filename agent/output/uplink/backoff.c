@@ -15,7 +15,7 @@
 #define AWAY_PART 10
 #define AWAY_MAX_NS (30 * NS_PER_SECOND)
 #define BUSY_MAX_NS (5 * NS_PER_SECOND)
-/* Good service that lasts so long makes the next wait short. */
+/* Good service that lasts so long, or as long as the wait before it, makes the next wait short. */
 #define GOOD_NS (5 * NS_PER_SECOND)
 
 void backoff_init(struct backoff *backoff, struct event_base *base, event_callback_fn over, void *data)
@@ -53,7 +53,7 @@ int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now)
 {
 	int64_t spread, ns;
 
-	if (backoff->good && now - backoff->good >= GOOD_NS)
+	if (backoff->good && now - backoff->good >= MIN(GOOD_NS, backoff->wait))
 		backoff_reset(backoff);
 	backoff->good = 0;
 	spread = MAX(backoff->bound - backoff->min_ns, 0);
@@ -65,7 +65,8 @@ int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now)
 		backoff->busy = now;
 	backoff->bound = MIN(2 * backoff->bound, most_of(backoff, now));
 	backoff->asked = asked_ns ? now + asked_ns : 0;
-	return MAX(ns, asked_ns);
+	backoff->wait = MAX(ns, asked_ns);
+	return backoff->wait;
 }
 
 void backoff_begin(struct backoff *backoff, int64_t asked_ns)
