@@ -18,6 +18,7 @@ int main(void)
 	suite_add_tcase(suite, uplink_connections());
 	suite_add_tcase(suite, uplink_courtesy());
 	suite_add_tcase(suite, uplink_dns());
+	suite_add_tcase(suite, uplink_evenpace());
 	suite_add_tcase(suite, uplink_formats());
 	suite_add_tcase(suite, uplink_http());
 	suite_add_tcase(suite, uplink_proxy());

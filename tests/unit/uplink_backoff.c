@@ -29,12 +29,15 @@ static void teardown(void)
 	event_base_free(base);
 }
 
-/* Fails so often that waits are long. */
-static void fail_often(void)
+/* Fails so often that waits are long. Returns how long good service has to last then. */
+static int64_t fail_often(void)
 {
+	int64_t wait = 0;
+
 	for (int i = 0; i < 20; i++)
-		backoff_next(&backoff, 0, NOW);
+		wait = backoff_next(&backoff, 0, NOW);
 	ck_assert_int_eq(backoff.bound, backoff.max_ns);
+	return MIN(wait, 5 * NS_PER_SECOND);
 }
 
 /* All agents are told the same time; half of it more is where they are spread over. */
@@ -73,14 +76,15 @@ END_TEST
 /* An overloaded server gives good answers too. */
 START_TEST(one_good_answer_does_not_make_waits_short)
 {
-	fail_often();
+	int64_t wait = fail_often();
+
 	backoff_good(&backoff, NOW);
-	backoff_good(&backoff, NOW + 4900 * NS_PER_MS);
-	backoff_next(&backoff, 0, NOW + 4999 * NS_PER_MS);
+	backoff_good(&backoff, NOW + wait - 2 * NS_PER_MS);
+	wait = backoff_next(&backoff, 0, NOW + wait - NS_PER_MS);
 	ck_assert_int_eq(backoff.bound, backoff.max_ns);
 	/* and what was good before that failure does not count */
-	backoff_good(&backoff, NOW + 6000 * NS_PER_MS);
-	backoff_next(&backoff, 0, NOW + 10900 * NS_PER_MS);
+	backoff_good(&backoff, NOW + 60 * NS_PER_SECOND);
+	backoff_next(&backoff, 0, NOW + 60 * NS_PER_SECOND + MIN(wait, 5 * NS_PER_SECOND) - NS_PER_MS);
 	ck_assert_int_eq(backoff.bound, backoff.max_ns);
 }
 END_TEST
@@ -88,11 +92,10 @@ END_TEST
 START_TEST(good_service_makes_waits_short)
 {
 	for (int i = 0; i < TRIES; i++) {
-		int64_t ns;
+		int64_t ns = fail_often();
 
-		fail_often();
 		backoff_good(&backoff, NOW);
-		ns = backoff_next(&backoff, 0, NOW + 5 * NS_PER_SECOND);
+		ns = backoff_next(&backoff, 0, NOW + ns);
 		ck_assert_int_ge(ns, 250 * NS_PER_MS);
 		ck_assert_int_le(ns, 500 * NS_PER_MS);
 	}
@@ -118,7 +121,7 @@ START_TEST(waits_grow_with_the_outage)
 	backoff_connected(&backoff);
 	backoff_good(&backoff, NOW + 3000 * NS_PER_SECOND);
 	ck_assert_int_eq(backoff.bound, max);
-	backoff_next(&backoff, 0, NOW + 3001 * NS_PER_SECOND);
+	backoff_next(&backoff, 0, NOW + 3000 * NS_PER_SECOND + 200 * NS_PER_MS);
 	ck_assert_int_eq(backoff.bound, max);
 }
 END_TEST
@@ -132,17 +135,17 @@ START_TEST(waits_grow_while_it_is_busy)
 	backoff_set_pace(&backoff, 250 * NS_PER_MS, max);
 	for (int i = 0; i < 14; i++, now += NS_PER_SECOND) {
 		backoff_next(&backoff, 0, now);
-		backoff_good(&backoff, now);
+		backoff_good(&backoff, now + 800 * NS_PER_MS);
 	}
 	ck_assert_int_eq(backoff.bound, max);
 	for (int i = 0; i < 17; i++, now += NS_PER_SECOND) {
 		backoff_next(&backoff, 0, now);
-		backoff_good(&backoff, now);
+		backoff_good(&backoff, now + 800 * NS_PER_MS);
 	}
 	ck_assert_int_eq(backoff.bound, 3 * NS_PER_SECOND);
 	for (int i = 0; i < 100; i++, now += NS_PER_SECOND) {
 		backoff_next(&backoff, 0, now);
-		backoff_good(&backoff, now);
+		backoff_good(&backoff, now + 800 * NS_PER_MS);
 	}
 	ck_assert_int_eq(backoff.bound, 5 * NS_PER_SECOND);
 	backoff_next(&backoff, 0, now + 10 * NS_PER_SECOND); /* it was good for so long */

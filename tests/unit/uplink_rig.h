@@ -109,6 +109,7 @@ TCase *uplink_backoff(void);
 TCase *uplink_balance(void);
 TCase *uplink_connections(void);
 TCase *uplink_courtesy(void);
+TCase *uplink_evenpace(void);
 TCase *uplink_dns(void);
 TCase *uplink_formats(void);
 TCase *uplink_http(void);
