@@ -258,7 +258,7 @@ class Courtesy:
             self.pace.busy(now)
         else:
             self.pace.restart(now)
-        if answered:
+        if answered and self.pace.usual > 0:
             self.all.busy(now)
 
     def wait(self, waiting, now):

@@ -96,7 +96,8 @@ void courtesy_failed(struct courtesy *courtesy, enum fault fault, unsigned failu
 		sendpace_busy(&courtesy->pace, now);
 	else
 		sendpace_restart(&courtesy->pace, now);
-	if (courtesy->busy)
+	if (courtesy->busy &&
+		courtesy->pace.usual > 0) /* an agent that has just begun knows no rate to keep */
 		evenpace_busy(&courtesy->all, now);
 }
 
