@@ -204,7 +204,8 @@ static bool make_delivery(struct agent *agent)
 	choose_exemplars(agent);
 	agent->traces = traces_create(agent->config->page_traces);
 	agent->subscribers = subscribers_create();
-	agent->checkpoint = checkpoint_open(config->state_directory, agent->fanout);
+	agent->checkpoint = checkpoint_open(
+		config->state_directory, agent->fanout, config->input_ack == CONFIG_ACK_QUEUED);
 	return agent->checkpoint && outputs_start_spools(agent->outputs, config);
 }
 
@@ -328,9 +329,9 @@ static void report_output(const struct agent *agent, const struct output_state *
 	if (supervisor_keeps(agent->supervisor) && row[SPANS_QUEUED])
 		log_info("%s%s%s%lld %s are not delivered yet: the next start reads them again", what, name,
 			end, (long long)row[SPANS_QUEUED], items);
-	else if (row[SPANS_DROPPED_SHUTDOWN])
+	if (output->dropped_at_end)
 		log_warning("%s%s%s%lld %s are not delivered: %s%s did not accept them in time", what, name,
-			end, (long long)row[SPANS_DROPPED_SHUTDOWN], items,
+			end, (long long)output->dropped_at_end, items,
 			output_type_has_servers(output_type_of(is)) ? "the collector at " : "",
 			config_output_place(is));
 	if (named) {
@@ -373,8 +374,9 @@ static void end(struct agent *agent)
 	if (agent->inputs)                   /* tells the senders so, once that is in the checkpoint */
 		inputs_destroy(agent->inputs);
 	if (agent->supervisor) {
-		if (!supervisor_keeps(agent->supervisor))
-			outputs_drop(agent->outputs);
+		outputs_drop(agent->outputs, !supervisor_keeps(agent->supervisor));
+		if (supervisor_keeps(agent->supervisor))
+			checkpoint_write(agent->checkpoint, true);
 		report(agent);
 		supervisor_destroy(agent->supervisor);
 	}

@@ -391,10 +391,10 @@ static void complete(struct account *account)
 /*
  * Subtracts the gauges, from themselves and from the rows that they are part of. Reading continues where the
  * slowest output has everything settled, so what this one had queued is made again. What senders wait for an
- * OK for is not: they send it again.
+ * OK for is not: they send it again; and if they have the OK already (@owed), it is lost.
  * What waited for its trace waited in memory, so it is left out.
  */
-static void unmake(void)
+static void unmake(bool owed)
 {
 	int64_t most = 0;
 
@@ -404,7 +404,7 @@ static void unmake(void)
 			most = MAX(most, each->is.row[SPANS_QUEUED]);
 		each->is.row[SPANS_TAKEN] -= each->is.row[SPANS_QUEUED];
 		each->is.row[SPANS_QUEUED] = 0;
-		each->is.row[SPANS_GIVEN_BACK] += each->is.row[SPANS_HELD];
+		each->is.row[owed ? SPANS_DROPPED_SHUTDOWN : SPANS_GIVEN_BACK] += each->is.row[SPANS_HELD];
 		each->is.row[SPANS_HELD] = 0;
 		each->is.row[SPANS_SAMPLED_OUT] += each->is.row[SPANS_UNDECIDED];
 		each->is.row[SPANS_UNDECIDED] = 0;
@@ -413,13 +413,13 @@ static void unmake(void)
 	ledger.row[SPANS_PENDING] = 0;
 }
 
-bool ledger_load(struct unpacker from)
+bool ledger_load(struct unpacker from, bool owed)
 {
 	if (!walk_saved(from, false))
 		return false;
 	pthread_mutex_lock(&lock);
 	walk_saved(from, true);
-	unmake();
+	unmake(owed);
 	pthread_mutex_unlock(&lock);
 	return true;
 }

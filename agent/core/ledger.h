@@ -167,8 +167,8 @@ void ledger_save(struct buffer *out);
 
 /*
  * Loads such a snapshot, as described above. Returns false, having changed nothing, if it is damaged. Rows of
- * outputs that have no account are ignored.
+ * outputs that have no account are ignored. @owed: senders have an OK for what was held, so it is lost.
  */
-bool ledger_load(struct unpacker from);
+bool ledger_load(struct unpacker from, bool owed);
 
 #endif

@@ -330,7 +330,8 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.json = "dropped.shutdown",
 		.metric = DROPPED,
 		.label = "reason=\"shutdown\"",
-		.lost = "spans dropped: the output was removed before the collector accepted them"},
+		.lost = "spans dropped: the agent ended, or the output was removed, before the collector "
+			"accepted them"},
 	[SPANS_REMOVED] = {.name = "spans_lost_with_file",
 		.json = "removed",
 		.metric = "blkin_agent_spans_removed_total",

@@ -27,6 +27,7 @@ struct output {
 	struct waker *pushed;    /* woken when somebody pushed a batch */
 	struct uplink *uplink;
 	struct spooler *spooler; /* NULL: the configuration wants none */
+	int64_t dropped_at_end;
 };
 
 /* From the configuration */
@@ -285,6 +286,7 @@ void output_read_state(const struct output *output, struct output_state *state)
 	if (output->sharing)
 		sharing_read_state(output->sharing, &state->sharing);
 	queue_read_wait(output->queue, &state->queue_wait_ns, &state->queue_grows);
+	state->dropped_at_end = output->dropped_at_end;
 }
 
 bool output_has_spool(const struct output *output)
@@ -322,6 +324,11 @@ void output_end_spool(struct output *output)
 {
 	spooler_destroy(output->spooler);
 	output->spooler = NULL;
+}
+
+void output_drop(struct output *output, bool all)
+{
+	output->dropped_at_end += all ? queue_drop_all(output->queue) : queue_drop_handed(output->queue);
 }
 
 void output_destroy(struct output *output, bool drop)

@@ -84,8 +84,9 @@ struct output_state {
 	struct uplink_state uplink;
 	struct spooler_state spool;
 	size_t queue_bytes, queue_limit;
-	int64_t queue_wait_ns; /* so long the oldest fresh batch waits */
-	bool queue_grows;      /* more and more of them do, while the collector takes some */
+	int64_t queue_wait_ns;  /* so long the oldest fresh batch waits */
+	bool queue_grows;       /* more and more of them do, while the collector takes some */
+	int64_t dropped_at_end; /* output_drop's */
 	struct account_rows account;
 	struct sharing_state sharing;
 };
@@ -108,6 +109,9 @@ bool output_spool_is_over(const struct output *output);
 
 /* The same, and waits for it. */
 void output_end_spool(struct output *output);
+
+/* Enters what still waits as dropped, or if not @all, what of it cannot be read again; both being ended. */
+void output_drop(struct output *output, bool all);
 
 /* Frees it, both being ended. What still waits is entered as dropped if @drop. */
 void output_destroy(struct output *output, bool drop);

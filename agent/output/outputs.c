@@ -357,10 +357,10 @@ void outputs_end(struct outputs *outputs)
 		output_end_spool(g_ptr_array_index(outputs->list, i));
 }
 
-void outputs_drop(struct outputs *outputs)
+void outputs_drop(struct outputs *outputs, bool all)
 {
 	for (guint i = 0; i < outputs->list->len; i++)
-		queue_drop_all(output_outlet(g_ptr_array_index(outputs->list, i)).queue);
+		output_drop(g_ptr_array_index(outputs->list, i), all);
 }
 
 void outputs_destroy(struct outputs *outputs)

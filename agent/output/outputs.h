@@ -93,8 +93,8 @@ void outputs_drain(struct outputs *outputs, void (*done)(void *data), void *data
 /* Ends all uplinks, and stores what waits where there is a spool. */
 void outputs_end(struct outputs *outputs);
 
-/* Enters what still waits as dropped; after outputs_end. */
-void outputs_drop(struct outputs *outputs);
+/* Enters what still waits as dropped, or if not @all, what of it cannot be read again; after outputs_end. */
+void outputs_drop(struct outputs *outputs, bool all);
 
 /* After outputs_end. */
 void outputs_destroy(struct outputs *outputs);

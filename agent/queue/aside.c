@@ -38,11 +38,11 @@ static struct entry *unlink_at(struct queue *queue, struct entry **at)
 	return entry;
 }
 
-struct entry *aside_unlink_fresh(struct queue *queue)
+struct entry *aside_unlink_fresh(struct queue *queue, bool handed)
 {
 	struct entry **at = &queue->aside;
 
-	while (*at && (*at)->spool_id)
+	while (*at && ((*at)->spool_id || (handed && !(*at)->receipt)))
 		at = &(*at)->next;
 	return *at ? unlink_at(queue, at) : NULL;
 }
@@ -92,7 +92,7 @@ struct entry *aside_take_fresh(struct queue *queue)
 	struct entry *list = NULL, **last = &list;
 
 	pthread_mutex_lock(&queue->lock);
-	while ((*last = aside_unlink_fresh(queue)))
+	while ((*last = aside_unlink_fresh(queue, false)))
 		last = &(*last)->next;
 	pthread_mutex_unlock(&queue->lock);
 	return list;

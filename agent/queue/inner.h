@@ -93,7 +93,8 @@ bool backlog_is_among(const struct entry *entry, const int64_t *ids, unsigned co
 /* aside.c's part. */
 bool aside_has_room(const struct queue *queue, const struct entry *entry);
 void aside_add(struct queue *queue, struct entry *entry);
-struct entry *aside_unlink_fresh(struct queue *queue);
+struct entry *aside_unlink_fresh(
+	struct queue *queue, bool handed); /* only what came from outside if @handed */
 struct entry *aside_recall(struct queue *queue, const int64_t *ids, unsigned count);
 unsigned aside_count_fresh(const struct queue *queue);
 void aside_free(struct queue *queue);

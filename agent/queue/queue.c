@@ -273,7 +273,7 @@ struct entry *queue_take_fresh(struct queue *queue)
 	return take(queue, true);
 }
 
-static void drop_waiting(struct queue *queue);
+static int64_t drop_waiting(struct queue *queue, bool handed);
 
 /* Puts back an entry that was taken; the lock is held. */
 static void put_back(struct queue *queue, struct entry *entry)
@@ -294,7 +294,7 @@ static void put_back(struct queue *queue, struct entry *entry)
 		queue_put_first(queue, entry);
 	}
 	if (queue->ended)
-		drop_waiting(queue);
+		drop_waiting(queue, false);
 }
 
 void queue_give_back(struct queue *queue, struct entry *entry)
@@ -431,20 +431,57 @@ size_t queue_limit(struct queue *queue)
 	return bytes;
 }
 
-static void drop_waiting(struct queue *queue)
+/* Unlinks the first that came from outside; with the lock held. */
+static struct entry *unlink_handed(struct queue *queue)
 {
-	struct entry *entry;
+	struct entry **at = &queue->first, *entry;
 
-	while ((entry = queue_unlink_first(queue)) || (entry = aside_unlink_fresh(queue)))
-		queue_drop(queue, entry, SPANS_DROPPED_SHUTDOWN);
-	queue_has_room(queue);
+	while (*at && !(*at)->receipt)
+		at = &(*at)->next;
+	entry = *at;
+	if (entry) {
+		*at = entry->next;
+		if (!*at)
+			queue->last = at;
+		entry->next = NULL;
+		queue->waiting_bytes -= entry_bytes(entry);
+	}
+	return entry;
 }
 
-void queue_drop_all(struct queue *queue)
+/* Returns how many items nobody has any more. */
+static int64_t drop_waiting(struct queue *queue, bool handed)
 {
+	struct entry *entry;
+	int64_t lost = 0;
+
+	while ((entry = handed ? unlink_handed(queue) : queue_unlink_first(queue)) ||
+		(entry = aside_unlink_fresh(queue, handed))) {
+		lost += entry_can_go_back(entry) ? 0 : entry->batch->count;
+		queue_drop(queue, entry, SPANS_DROPPED_SHUTDOWN);
+	}
+	queue_has_room(queue);
+	return lost;
+}
+
+int64_t queue_drop_all(struct queue *queue)
+{
+	int64_t lost;
+
 	pthread_mutex_lock(&queue->lock);
-	drop_waiting(queue);
+	lost = drop_waiting(queue, false);
 	pthread_mutex_unlock(&queue->lock);
+	return lost;
+}
+
+int64_t queue_drop_handed(struct queue *queue)
+{
+	int64_t lost;
+
+	pthread_mutex_lock(&queue->lock);
+	lost = drop_waiting(queue, true);
+	pthread_mutex_unlock(&queue->lock);
+	return lost;
 }
 
 void queue_end(struct queue *queue)
@@ -452,7 +489,7 @@ void queue_end(struct queue *queue)
 	pthread_mutex_lock(&queue->lock);
 	queue->wake = NULL;
 	queue->ended = true;
-	drop_waiting(queue);
+	drop_waiting(queue, false);
 	pthread_mutex_unlock(&queue->lock);
 	queue_unref(queue);
 }

@@ -156,7 +156,12 @@ size_t queue_limit(struct queue *queue);
  */
 void queue_end(struct queue *queue);
 
-/* Drops the fresh batches that wait, and enters their items as dropped in a shutdown. */
-void queue_drop_all(struct queue *queue);
+/*
+ * Drops the fresh batches that wait, and enters their items as given back if their sender has no OK for them,
+ * and otherwise as dropped in a shutdown. Returns how many of the latter there are.
+ */
+int64_t queue_drop_all(struct queue *queue);
+/* The same of what came from outside: the rest can be read again. */
+int64_t queue_drop_handed(struct queue *queue);
 
 #endif

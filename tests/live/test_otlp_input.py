@@ -703,6 +703,26 @@ def test_queued_is_enough(node, way):
     exactly(sorted(sink.ids().elements()) == [(65, 0, n) for n in range(5)], str(sink.ids()))
 
 
+def test_queued_and_stopped(node):
+    """Who was told OK does not send it again: what is in memory at a stop, and cannot be stored, is lost, and so it is told."""
+    sink = IdSink(node, free_port())
+    ports = start_agent(node, sink.port, session={"keep": "yes"}, input={"ack": "queued"}, output=dict(TIMID, spool_size="0"))
+    with client_of(ports, "http") as client:
+        for n in range(5):
+            exactly(client.hand(numbered(67, 0, [n]))[0] == 200, "it is in memory")
+    wait_until(lambda: node.ledger().held == 5, 20, "them to be on record")
+    exactly(node.agent.stop() == 0, "it ends")
+    exactly("5 spans are not delivered" in node.agent.log(), node.agent.log())
+    sink.start()
+    node.start_agent_again()
+    with client_of(ports, "http") as client:
+        exactly(client.hand(numbered(67, 1, [0]))[0] == 200, "it goes on")
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == 1, 20, "what comes now")
+    exactly((ledger.dropped_for("shutdown"), ledger.given_back, ledger.received) == (5, 0, 6), str(ledger))
+    exactly([loss for loss in node.status()["losses"] if "the agent ended" in str(loss)], str(node.status()["losses"]))
+    exactly(sorted(sink.ids().elements()) == [(67, 1, 0)], str(sink.ids()))
+
+
 def test_everything_is_full(node):
     """Senders are told to come again, and nothing that had its OK is lost."""
     sink = IdSink(node, free_port())

@@ -56,7 +56,7 @@ static void assert_empty(void)
 
 static void load(const struct buffer *saved)
 {
-	ck_assert(ledger_load(unpacker_of(saved->data, saved->size)));
+	ck_assert(ledger_load(unpacker_of(saved->data, saved->size), false));
 }
 
 START_TEST(accounts_have_names)
@@ -109,7 +109,7 @@ START_TEST(goes_on)
 	ledger_save(&saved);
 	post_books(&checkpoint, -1);
 	for (size_t size = 0; size < saved.size; size++)
-		ck_assert(!ledger_load(unpacker_of(saved.data, size)));
+		ck_assert(!ledger_load(unpacker_of(saved.data, size), false));
 	assert_empty();
 	load(&saved);
 	read_books(&after);
@@ -402,10 +402,10 @@ START_TEST(impossible_amounts)
 	pack_u64(&saved, 5);
 	pack_text(&saved, "events_read");
 	pack_u64(&saved, (uint64_t)amounts[_i]);
-	ck_assert(!ledger_load(unpacker_of(saved.data, saved.size)));
+	ck_assert(!ledger_load(unpacker_of(saved.data, saved.size), false));
 	assert_empty();
 	buffer_free(&saved);
-	ck_assert(!ledger_load(unpacker_of(NULL, 0)));
+	ck_assert(!ledger_load(unpacker_of(NULL, 0), false));
 }
 END_TEST
 
