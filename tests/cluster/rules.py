@@ -49,9 +49,10 @@ class Backoff:
     def __init__(self, is_, chance=random.random):
         self.min, self.max, self.random = is_["retry-min"], is_["retry-max"], chance
         self.asked_max, self.spread = is_["backoff.ASKED_MAX_NS"], is_["backoff.ASKED_SPREAD"]
-        self.part, self.good_for = is_["backoff.AWAY_PART"], is_["backoff.GOOD_NS"]
+        self.part, self.good_for, self.good_calls = (is_["backoff." + name] for name in ("AWAY_PART", "GOOD_NS", "GOOD_CALLS"))
         self.away_max, self.busy_max = is_["backoff.AWAY_MAX_NS"], is_["backoff.BUSY_MAX_NS"]
         self.since = self.wait = 0.0  # good; the latest
+        self.calls = 0  # that were good since then
         self.reset()
 
     def most(self, now):
@@ -60,9 +61,9 @@ class Backoff:
         return max(self.max, away, busy)
 
     def next(self, asked, now):
-        if self.since and now - self.since >= min(self.good_for, self.wait):
+        if self.since and (self.calls >= self.good_calls or now - self.since >= min(self.good_for, self.wait)):
             self.reset()
-        self.since = 0.0
+        self.since, self.calls = 0.0, 0
         wait = self.min + self.random() * max(self.bound - self.min, 0)
         asked = min(asked, self.asked_max) * (1 + (self.spread - 1) * self.random())
         if not self.away:
@@ -76,6 +77,7 @@ class Backoff:
     def good(self, now):
         if not self.since:
             self.since = now
+        self.calls += 1
         self.away = 0.0
         self.bound = min(self.bound, max(self.most(now), self.min))
 

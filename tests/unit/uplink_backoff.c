@@ -79,13 +79,28 @@ START_TEST(one_good_answer_does_not_make_waits_short)
 	int64_t wait = fail_often();
 
 	backoff_good(&backoff, NOW);
-	backoff_good(&backoff, NOW + wait - 2 * NS_PER_MS);
 	wait = backoff_next(&backoff, 0, NOW + wait - NS_PER_MS);
 	ck_assert_int_eq(backoff.bound, backoff.max_ns);
 	/* and what was good before that failure does not count */
 	backoff_good(&backoff, NOW + 60 * NS_PER_SECOND);
 	backoff_next(&backoff, 0, NOW + 60 * NS_PER_SECOND + MIN(wait, 5 * NS_PER_SECOND) - NS_PER_MS);
 	ck_assert_int_eq(backoff.bound, backoff.max_ns);
+}
+END_TEST
+
+/* One that puts off a call now and then, whatever it is sent, is not overloaded. */
+START_TEST(some_good_answers_do)
+{
+	for (int i = 0; i < TRIES; i++) {
+		int64_t ns;
+
+		fail_often();
+		backoff_good(&backoff, NOW);
+		backoff_good(&backoff, NOW + NS_PER_MS);
+		ns = backoff_next(&backoff, 0, NOW + 2 * NS_PER_MS);
+		ck_assert_int_ge(ns, 250 * NS_PER_MS);
+		ck_assert_int_le(ns, 500 * NS_PER_MS);
+	}
 }
 END_TEST
 
@@ -161,6 +176,7 @@ TCase *uplink_backoff(void)
 	tcase_add_test(tests, what_is_asked_for_is_spread);
 	tcase_add_test(tests, what_is_asked_for_is_bounded);
 	tcase_add_test(tests, one_good_answer_does_not_make_waits_short);
+	tcase_add_test(tests, some_good_answers_do);
 	tcase_add_test(tests, good_service_makes_waits_short);
 	tcase_add_test(tests, waits_grow_with_the_outage);
 	tcase_add_test(tests, waits_grow_while_it_is_busy);

@@ -21,10 +21,10 @@ START_TEST(a_busy_server_gets_small_calls_first)
 	ck_assert_uint_eq(courtesy.most, UINT32_MAX);
 	courtesy_put_off(&courtesy, 40);
 	courtesy_failed(&courtesy, FAULT_TRY_LATER, 0, NOW);
-	ck_assert(courtesy.busy && courtesy.window == 1 && courtesy.most == 10);
+	ck_assert(courtesy.busy && courtesy.window == 1 && courtesy.most == 20);
 	ck_assert(!courtesy_serves(&courtesy, NOW));
 	courtesy_good(&courtesy, NOW + NS_PER_SECOND / 2);
-	ck_assert(!courtesy.busy && courtesy.window == 1 && courtesy.most == 12);
+	ck_assert(!courtesy.busy && courtesy.window == 1 && courtesy.most == 25);
 	for (int i = 0; i < 20; i++)
 		courtesy_good(&courtesy, NOW + 2 * NS_PER_SECOND);
 	ck_assert(courtesy.window == WINDOW && courtesy.most > 200);

@@ -47,11 +47,11 @@ START_TEST(what_waits_goes_evenly)
 {
 	evenpace_busy(&pace, now);
 	now += NS_PER_SECOND / 2;
-	/* a call, and no more: 150 ms of 1000 + 600 / 3 */
+	/* a call, and no more: 150 ms of 1000 + 600 / 2 */
 	ck_assert_int_eq(evenpace_wait(&pace, COME, 600, now), 0);
-	ck_assert_uint_eq(evenpace_most(&pace), 180);
-	ck_assert_uint_le(send_for(10, COME, 600), 180);
-	ck_assert_double_eq_tol(send_for(4000, COME, 600), 4 * 1200, 200);
+	ck_assert_uint_eq(evenpace_most(&pace), 195);
+	ck_assert_uint_le(send_for(10, COME, 600), 195);
+	ck_assert_double_eq_tol(send_for(4000, COME, 600), 4 * 1300, 200);
 	ck_assert_double_eq_tol(send_for(3000, COME, 0), 3 * 1000, 200);
 }
 END_TEST

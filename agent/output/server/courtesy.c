@@ -13,7 +13,7 @@
 #define SMALL_NS (5 * NS_PER_SECOND)
 /* Until then a call has such a part of the items of one that was put off, and grows by such a part with each
  * that is taken; */
-#define PUT_OFF_PART 0.25
+#define PUT_OFF_PART 0.5
 #define GROW_PART 0.25
 /* but at least such a part of what comes in a second, so that it costs little to ask, however long the server
  * is busy. */

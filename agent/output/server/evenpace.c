@@ -9,7 +9,7 @@
  * for many, and for a server that puts off a call now and then. So long after it was busy, */
 #define ON_NS (10 * NS_PER_SECOND)
 /* what waits goes within about so many seconds, beside what comes. */
-#define EMPTY 3.0
+#define EMPTY 2.0
 /* What may be sent in so many seconds is the most that a call has, as one that is put off costs the server
  * something, too; */
 #define CALL 0.15

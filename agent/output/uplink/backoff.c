@@ -15,8 +15,10 @@
 #define AWAY_PART 10
 #define AWAY_MAX_NS (30 * NS_PER_SECOND)
 #define BUSY_MAX_NS (5 * NS_PER_SECOND)
-/* Good service that lasts so long, or as long as the wait before it, makes the next wait short. */
+/* Good service that lasts so long, or as long as the wait before it, makes the next wait short; so do so many
+ * good answers: a server that takes most calls is not to be left alone for most of the time. */
 #define GOOD_NS (5 * NS_PER_SECOND)
+#define GOOD_CALLS 2
 
 void backoff_init(struct backoff *backoff, struct event_base *base, event_callback_fn over, void *data)
 {
@@ -53,9 +55,10 @@ int64_t backoff_next(struct backoff *backoff, int64_t asked_ns, int64_t now)
 {
 	int64_t spread, ns;
 
-	if (backoff->good && now - backoff->good >= MIN(GOOD_NS, backoff->wait))
+	if (backoff->good &&
+		(backoff->calls >= GOOD_CALLS || now - backoff->good >= MIN(GOOD_NS, backoff->wait)))
 		backoff_reset(backoff);
-	backoff->good = 0;
+	backoff->good = backoff->calls = 0;
 	spread = MAX(backoff->bound - backoff->min_ns, 0);
 	ns = backoff->min_ns + (int64_t)(g_random_double() * (double)spread);
 	asked_ns = (int64_t)((double)MIN(asked_ns, ASKED_MAX_NS) * g_random_double_range(1, ASKED_SPREAD));
@@ -88,6 +91,7 @@ void backoff_good(struct backoff *backoff, int64_t now)
 {
 	if (!backoff->good)
 		backoff->good = now;
+	backoff->calls++;
 	backoff->away = 0;
 	backoff->bound = MIN(backoff->bound, MAX(most_of(backoff, now), backoff->min_ns));
 }

@@ -8,9 +8,9 @@
  * agents of a cluster ask for it together.
  *
  * A good answer does not shorten the next wait, as an overloaded server gives some too: good service does,
- * when it has lasted as long as the wait, or some seconds. Until then the limit goes up too, though not as
- * far: where fresh spans alone are nearly all that a server can take, what it puts off would otherwise keep
- * it busy for ever.
+ * when it has lasted as long as the wait, or some seconds, or if it takes one call after the other. Until
+ * then the limit goes up too, though not as far: where fresh spans alone are nearly all that a server can
+ * take, what it puts off would otherwise keep it busy for ever.
  */
 #ifndef OUTPUT_UPLINK_BACKOFF_H
 #define OUTPUT_UPLINK_BACKOFF_H
@@ -23,12 +23,13 @@
 struct backoff {
 	struct event *timer;
 	int64_t min_ns, max_ns;
-	int64_t bound; /* limit of the next wait, ns */
-	int64_t wait;  /* how long the latest one was, the same */
-	int64_t asked; /* the server asked to wait until then, CLOCK_MONOTONIC ns; 0: it did not */
-	int64_t away;  /* the server takes nothing since then; 0: it does */
-	int64_t busy;  /* it has not served well since then; 0: it does */
-	int64_t good;  /* when the first good answer since the last wait came; 0: none did */
+	int64_t bound;  /* limit of the next wait, ns */
+	int64_t wait;   /* how long the latest one was, the same */
+	int64_t asked;  /* the server asked to wait until then, CLOCK_MONOTONIC ns; 0: it did not */
+	int64_t away;   /* the server takes nothing since then; 0: it does */
+	int64_t busy;   /* it has not served well since then; 0: it does */
+	int64_t good;   /* when the first good answer since the last wait came; 0: none did */
+	unsigned calls; /* so many good answers came since */
 	bool on;
 	bool wake_ends; /* the wait ends when new spans arrive */
 };
