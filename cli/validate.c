@@ -149,9 +149,10 @@ static void note_balance(const struct output_config *output, const char *prefix)
 			prefix, output->section, *output->proxy ? "proxy" : "server");
 }
 
+/* What outputs can take; the flight recorder's events are not read. */
 static bool records_events(const struct config *config)
 {
-	return *config->event_names || *config->kernel_events || *config->kernel_syscalls;
+	return *config->event_names || config_reads_kernel(config);
 }
 
 static bool has_intake(const struct config *config)
@@ -165,7 +166,11 @@ static bool has_intake(const struct config *config)
 /* Of messages there are none without an intake, and of events those that are asked for. */
 static void note_lanes(const struct config *config, const struct output_config *output, const char *prefix)
 {
-	if (config_lane_is_on(output, KIND_EVENTS) && !records_events(config))
+	if (config_lane_is_on(output, KIND_EVENTS) && config_flies(config) && !records_events(config))
+		printf("%snote: [%s] takes events, but none come of [kernel] with `mode = flight`: "
+		       "set `mode = live`, or `names` in [events]\n",
+			prefix, output->section);
+	else if (config_lane_is_on(output, KIND_EVENTS) && !records_events(config))
 		printf("%snote: [%s] takes events, but none are recorded: set `names` in [events], or "
 		       "`events` or `syscalls` in [kernel]\n",
 			prefix, output->section);
