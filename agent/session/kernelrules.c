@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/globs.h"
+#include "config/section.h"
 #include "session/rules.h"
 
 /*
@@ -87,6 +88,13 @@ static void add_events(const struct typed *typed, const char *pattern, const GPt
 	}
 }
 
+/* What is recorded causes more of it only where somebody reads it. In the flight recorder a filter would cost
+ * programs as much as what it leaves out. */
+static bool takes_own(const struct config *config)
+{
+	return config->kernel_own || config_flies(config);
+}
+
 GPtrArray *kernelrules_list(const struct config *config, const GPtrArray *names)
 {
 	GPtrArray *rules = rules_create();
@@ -96,12 +104,12 @@ GPtrArray *kernelrules_list(const struct config *config, const GPtrArray *names)
 		     calls = typed_rules(rules, LTTNG_EVENT_SYSCALL);
 
 	for (char **name = events; *name; name++)
-		if (config->kernel_own)
+		if (takes_own(config))
 			add(&tracepoints, *name, "");
 		else
 			add_events(&tracepoints, *name, names);
 	for (char **name = syscalls; *name; name++)
-		add(&calls, *name, config->kernel_own ? "" : BY_THREAD);
+		add(&calls, *name, takes_own(config) ? "" : BY_THREAD);
 	g_hash_table_unref(tracepoints.names);
 	g_hash_table_unref(calls.names);
 	return rules;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What [kernel] asks for, as rules. What the agent and LTTng do themselves is left out in the kernel already,
- * by filters: recorded, it would cause more of it. Events about other processes are kept.
+ * by filters: recorded, it would cause more of it. Events about other processes are kept. With `own = yes`,
+ * or `mode = flight`, nothing is left out.
  */
 #ifndef SESSION_KERNELRULES_H
 #define SESSION_KERNELRULES_H

@@ -22,11 +22,12 @@ static GPtrArray *kernel_names(void)
 }
 
 /* The rules as text: those with a filter have the first word of it. */
-static char *rules_of(const char *events, const char *syscalls, bool own)
+static char *rules_of(const char *events, const char *syscalls, bool own, bool flight)
 {
 	const struct config config = {.kernel_events = (char *)(uintptr_t)events,
 		.kernel_syscalls = (char *)(uintptr_t)syscalls,
-		.kernel_own = own};
+		.kernel_own = own,
+		.kernel_mode = flight ? CONFIG_KERNEL_FLIGHT : CONFIG_KERNEL_LIVE};
 	g_autoptr(GPtrArray) list = kernel_names(), rules = kernelrules_list(&config, list);
 	GString *text = g_string_new(NULL);
 
@@ -43,7 +44,7 @@ static char *rules_of(const char *events, const char *syscalls, bool own)
 
 static void check_rules(const char *events, const char *syscalls, bool own, const char *expected)
 {
-	g_autofree char *rules = rules_of(events, syscalls, own);
+	g_autofree char *rules = rules_of(events, syscalls, own, false);
 
 	ck_assert_str_eq(rules, expected);
 }
@@ -53,6 +54,15 @@ START_TEST(own)
 {
 	check_rules("", "", true, "");
 	check_rules("sched_*, block_rq_issue, sched_*", "*", true, "sched_*, block_rq_issue, syscall *");
+}
+END_TEST
+
+/* Nobody reads what the flight recorder has, and filters would cost programs much. */
+START_TEST(flight)
+{
+	g_autofree char *rules = rules_of("sched_*, block_rq_issue", "*", false, true);
+
+	ck_assert_str_eq(rules, "sched_*, block_rq_issue, syscall *");
 }
 END_TEST
 
@@ -113,6 +123,7 @@ int main(void)
 	TCase *cases = tcase_create("all");
 
 	tcase_add_test(cases, own);
+	tcase_add_test(cases, flight);
 	tcase_add_test(cases, not_own);
 	tcase_add_test(cases, found);
 	tcase_add_test(cases, unknown);
