@@ -90,10 +90,9 @@ def test_agent_is_killed(recording):
 def test_session_daemon_is_killed(recording):
     """In the midst of a snapshot, with its consumer daemon, as systemd does it: that one fails, and is counted."""
     machine = recording.start(kernel=KERNEL, thresholds=LATE).machine
-    # the kernel's consumer daemon stands still, as the snapshot would be over before it is seen to have begun; the session daemon
-    # waits for it, and answers nobody
-    machine.shell("pkill -STOP -f '[l]ttng-consumerd.* -k '")
-    suffer(machine, "lock")
+    # the kernel's consumer daemon stands still before the agent has waited for the rest of the trace, as the snapshot would be over
+    # before it is seen to have begun; the session daemon waits for it, and answers nobody
+    machine.shell("slow lock && pkill -STOP -f '[l]ttng-consumerd.* -k '", seconds=300)
     machine.shell(as_soon_as("! timeout 10 lttng list >/dev/null", "systemctl kill --kill-whom=all -s KILL lttng-sessiond"))
     wait_until(lambda: flight(machine) == [0, 0, 1], 120, "the failure to be counted", 1)
     assert finding(machine)
