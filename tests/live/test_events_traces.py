@@ -51,6 +51,27 @@ def test_by_babeltrace2(node, name):
     compare(node, folder, expected)
 
 
+@pytest.mark.parametrize("order", ["le", "be"])
+@pytest.mark.parametrize("name", sorted(ctfcases.HARD))
+def test_hard(node, name, order):
+    """Where babeltrace2 cannot read a trace, or aborts, that is said, and what is beside it is read."""
+    hard, good = node.path("hard"), node.path("good")
+    ctfcases.HARD[name](order).write(hard)
+    ctfcases.CASES["strings"](order).write(good)
+    beside = list(bt2json.read(good))
+    # apart, as it may abort
+    read = subprocess.run([sys.executable, "-B", bt2json.__file__, hard], stdout=subprocess.PIPE, timeout=60)
+    done = run_import(node, "--print", "--events", hard, good)
+    got = [json.loads(line) for line in done.stdout.split("\n") if line]
+    if read.returncode == 0:
+        assert done.returncode == 0, done.stderr
+        beside += [json.loads(line) for line in read.stdout.splitlines()]
+    else:
+        assert done.returncode == 1
+        assert f"{hard}: skipped, as babeltrace2 cannot read it: " in done.stderr
+    assert sorted(map(json.dumps, got)) == sorted(map(json.dumps, beside))
+
+
 def test_both_orders_are_the_same(node):
     """The bytes differ, and nothing else."""
     for name in sorted(ctfcases.CASES):

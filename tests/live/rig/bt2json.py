@@ -76,8 +76,7 @@ class Walk:
         if isinstance(field, bt2._OptionFieldConst):
             return self.value(field.field, place, depth + 1) if field.has_field else None
         if isinstance(field, bt2._VariantFieldConst):
-            index = field.selected_option_index
-            name = list(field.cls)[index]  # options are found by name
+            name = field.cls.option_at_index(field.selected_option_index).name
             return {valid(name): self.value(field.selected_option, self.below(place, name), depth + 1)}
         raise TypeError(type(field))
 

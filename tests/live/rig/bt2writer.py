@@ -23,11 +23,14 @@ class Iterator(bt2._UserMessageIterator):
         trace_class, stream_class, event_class, put = it
         stream = trace_class(name="made", environment={"hostname": "maker", "domain": "ust", "vpid": -3}).create_stream(stream_class)
         chance = random.Random(7)
+        packet = stream.create_packet()
         yield self._create_stream_beginning_message(stream)
+        yield self._create_packet_beginning_message(packet, 0)
         for number in range(EVENTS):
-            message = self._create_event_message(event_class, stream, default_clock_snapshot=number * 1000)
+            message = self._create_event_message(event_class, packet, default_clock_snapshot=number * 1000)
             put(message.event, chance)
             yield message
+        yield self._create_packet_end_message(packet, EVENTS * 1000)
         yield self._create_stream_end_message(stream)
 
     def __next__(self):
@@ -44,10 +47,19 @@ class Source(bt2._UserSourceComponent, message_iterator_class=Iterator):
 def write(folder, name):
     graph = bt2.Graph()
     source = graph.add_component(Source, "source", params={"case": name})
-    sink = graph.add_component(
-        bt2.find_plugin("ctf").sink_component_classes["fs"], "sink", params={"path": folder, "assume-single-trace": True})
+    params = {"path": folder, "assume-single-trace": True}
+    if not bt2.__version__.startswith("2.0."):
+        params["ctf-version"] = "1.8"  # 2.0 knows no other, and not this word
+    sink = graph.add_component(bt2.find_plugin("ctf").sink_component_classes["fs"], "sink", params=params)
     graph.connect_ports(source.output_ports["out"], sink.input_ports["in"])
     graph.run()
+
+
+def stream_class(trace_class, clock, common=None):
+    """With packets that say from when to when they are: 2.1 aborts on those without, its own sink's, too."""
+    return trace_class.create_stream_class(
+        default_clock_class=clock, event_common_context_field_class=common, supports_packets=True,
+        packets_have_beginning_default_clock_snapshot=True, packets_have_end_default_clock_snapshot=True)
 
 
 def event_class(stream_class, trace_class, fields, context=()):
@@ -64,7 +76,7 @@ def event_class(stream_class, trace_class, fields, context=()):
 
 @case
 def integers(tc, clock):
-    stream = tc.create_stream_class(default_clock_class=clock)
+    stream = stream_class(tc, clock)
     sizes = [8, 16, 32, 64]  # others make it abort when they are mixed (2.0.4); ctfcases has them
     fields = [(f"u{n}", tc.create_unsigned_integer_field_class(n)) for n in sizes]
     fields += [(f"s{n}", tc.create_signed_integer_field_class(n)) for n in sizes]
@@ -79,7 +91,7 @@ def integers(tc, clock):
 
 @case
 def reals(tc, clock):
-    stream = tc.create_stream_class(default_clock_class=clock)
+    stream = stream_class(tc, clock)
     fields = [("f", tc.create_single_precision_real_field_class()), ("d", tc.create_double_precision_real_field_class())]
 
     def put(event, chance):
@@ -93,7 +105,7 @@ def reals(tc, clock):
 
 @case
 def texts(tc, clock):
-    stream = tc.create_stream_class(default_clock_class=clock)
+    stream = stream_class(tc, clock)
 
     def put(event, chance):
         for name in "one", "two":
@@ -107,7 +119,7 @@ def texts(tc, clock):
 
 @case
 def enumerations(tc, clock):
-    stream = tc.create_stream_class(default_clock_class=clock)
+    stream = stream_class(tc, clock)
     unsigned, signed = tc.create_unsigned_enumeration_field_class(8), tc.create_signed_enumeration_field_class(64)
     for number in range(40):
         unsigned.add_mapping(f"label {number}", bt2.UnsignedIntegerRangeSet([(number * 5, number * 5 + 9)]))
@@ -122,7 +134,7 @@ def enumerations(tc, clock):
 
 @case
 def arrays(tc, clock):
-    stream = tc.create_stream_class(default_clock_class=clock)
+    stream = stream_class(tc, clock)
     length = tc.create_unsigned_integer_field_class(16)
     pair = tc.create_structure_field_class()
     pair.append_member("name", tc.create_string_field_class())
@@ -145,7 +157,7 @@ def arrays(tc, clock):
 
 @case
 def variants(tc, clock):
-    stream = tc.create_stream_class(default_clock_class=clock)
+    stream = stream_class(tc, clock)
     tag = tc.create_unsigned_enumeration_field_class(8)
     variant = tc.create_variant_field_class(tag)
     of = [("number", tc.create_signed_integer_field_class(32)), ("text", tc.create_string_field_class()),
@@ -170,7 +182,7 @@ def contexts(tc, clock):
     for name in "vpid", "vtid":
         common.append_member(name, tc.create_signed_integer_field_class(32))
     common.append_member("procname", tc.create_string_field_class())
-    stream = tc.create_stream_class(default_clock_class=clock, event_common_context_field_class=common)
+    stream = stream_class(tc, clock, common)
     one = event_class(stream, tc, [("n", tc.create_unsigned_integer_field_class(64))], [
         ("vpid", tc.create_unsigned_integer_field_class(8)), ("extra", tc.create_string_field_class())])
 
@@ -187,7 +199,7 @@ def contexts(tc, clock):
 
 @case
 def structures(tc, clock):
-    stream = tc.create_stream_class(default_clock_class=clock)
+    stream = stream_class(tc, clock)
     inner = tc.create_unsigned_integer_field_class(3)
     for depth in range(20):
         outer = tc.create_structure_field_class()

@@ -6,10 +6,16 @@ import struct
 from rig.ctfwriter import CLOCK, STAMP, Trace
 
 CASES = {}
+HARD = {}  # those that some versions of babeltrace2 cannot read
 
 
 def case(make):
     CASES[make.__name__] = make
+    return make
+
+
+def hard(make):
+    HARD[make.__name__] = make
     return make
 
 
@@ -256,20 +262,36 @@ def variants(order):
     return simple(order, fields, *puts)
 
 
-@case
-def variants_within(order):
-    fields = "enum : int8_t { A = -1, B = 1 } outer; enum : uint8_t { C, D } inner;" \
+def within(order, kind, first):
+    fields = f"enum : {kind} {{ A = {first}, B = 1 }} outer; enum : uint8_t {{ C, D }} inner;" \
         "struct { variant <outer> { variant <inner> { uint8_t C; string D; } A; uint64_t B; } v; } in[2];"
 
     def put(outer, inner, *values):
         def write(out):
-            out.number("bB", outer, inner)
+            out.number("bB" if first < 0 else "BB", outer, inner)
             for value in values:
                 out.text(value) if isinstance(value, bytes) else out.number("Q" if outer == 1 else "B", value)
 
         return write
 
-    return simple(order, fields, put(-1, 0, 1, 2), put(-1, 1, b"x", b"\xfe"), put(1, 0, 2**64 - 1, 0))
+    return simple(order, fields, put(first, 0, 1, 2), put(first, 1, b"x", b"\xfe"), put(1, 0, 2**64 - 1, 0))
+
+
+@case
+def variants_within(order):
+    return within(order, "uint8_t", 255)
+
+
+@hard
+def variants_of_both_signs(order):
+    """One is selected by a signed number, one by an unsigned: 2.1 finds no option."""
+    return within(order, "int8_t", -1)
+
+
+@hard
+def packets_without_times(order):
+    """Which are CTF nevertheless: 2.1 aborts."""
+    return simple(order, "uint8_t n;", *(lambda out, n=n: out.number("B", n) for n in range(3)), times=False)
 
 
 @case

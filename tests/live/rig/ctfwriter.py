@@ -27,7 +27,7 @@ trace {{
 {clock}
 stream {{
 	id = 0;
-	packet.context := struct {{ uint32_t content_size; uint32_t packet_size; {packet} }};
+	packet.context := struct {{ uint32_t content_size; uint32_t packet_size; {times} {packet} }};
 	event.header := struct {{ uint16_t id; {stamp} }};
 	{common}
 }};
@@ -35,6 +35,7 @@ stream {{
 """
 CLOCK = "clock { name = test; freq = 1000000000; offset_s = 1700000000; absolute = true; };"
 STAMP = "integer { size = 64; align = 8; signed = false; map = clock.test.value; } timestamp;"
+TIMES = STAMP.replace("timestamp", "timestamp_begin") + STAMP.replace("timestamp", "timestamp_end")
 
 
 class Bits:
@@ -72,11 +73,14 @@ class Bits:
 
 
 class Trace:
-    """What is in one folder: event classes, and events of them in packets."""
+    """
+    What is in one folder: event classes, and events of them in packets. With @times, a packet says from when to when it
+    is, as LTTng's do; CTF does not ask for it.
+    """
 
-    def __init__(self, order, common=None, packet="", put_packet=None, env="", clock=CLOCK):
+    def __init__(self, order, common=None, packet="", put_packet=None, env="", clock=CLOCK, times=True):
         self.order, self.common, self.packet, self.put_packet = order, common, packet, put_packet
-        self.env, self.clock = env, clock
+        self.env, self.clock, self.times = env, clock, times and bool(clock)
         self.classes, self.packets, self.count = [], [[]], 0
 
     def declare(self, name, fields=None, context=None, level=None):
@@ -118,17 +122,19 @@ class Trace:
         if self.put_packet:
             self.put_packet(head)
         # offsets count from the packet's begin, which is a multiple of 8 bytes here
-        fixed = 16 + len(head.data)
+        begin = 1000 + self.count
         body = self.encode(events)
+        times = struct.pack(ORDERS[self.order] + "QQ", begin, max(begin, 999 + self.count)) if self.times else b""
+        fixed = 16 + len(times) + len(head.data)
         size = 8 * fixed + body.bit
         first = struct.pack(ORDERS[self.order] + "IIII", MAGIC, 0, size, 8 * (fixed + len(body.data)))
-        return first + bytes(head.data + body.data)
+        return first + times + bytes(head.data + body.data)
 
     def write(self, folder):
         os.makedirs(folder)
         text = METADATA.format(
             order=self.order, env=f"env {{ {self.env} }};" if self.env else "", clock=self.clock,
-            packet=self.packet, stamp=STAMP if self.clock else "",
+            times=TIMES if self.times else "", packet=self.packet, stamp=STAMP if self.clock else "",
             common="" if self.common is None else f"event.context := struct {{ {self.common} }};",
             events="\n".join(self.classes),
         )
