@@ -24,6 +24,13 @@ void buffer_free(struct buffer *buffer)
 	memset(buffer, 0, sizeof(*buffer));
 }
 
+void buffer_empty(struct buffer *buffer, size_t kept)
+{
+	buffer->size = 0;
+	if (buffer->room > kept)
+		buffer_free(buffer);
+}
+
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
 	va_list args;

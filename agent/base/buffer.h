@@ -30,6 +30,9 @@ static inline uint8_t *buffer_reserve(struct buffer *buffer, size_t more)
 
 void buffer_free(struct buffer *buffer);
 
+/* Empties it. Its room is kept for the next time, unless that is more than @kept. */
+void buffer_empty(struct buffer *buffer, size_t kept);
+
 static inline void buffer_put(struct buffer *buffer, const void *data, size_t size)
 {
 	if (size) /* @data may be NULL if @size is 0 */
