@@ -130,6 +130,11 @@ static struct daemon_health health_of(const struct daemon_asked *daemon)
 	return (struct daemon_health){.silent = daemon->asked, .gone = daemon->gone};
 }
 
+static bool answers(const struct daemon_asked *daemon)
+{
+	return daemon->seen && !daemon->gone;
+}
+
 void wellness_read(const struct wellness *wellness, struct daemons_health *healths)
 {
 	const struct daemon_health of[] = {
@@ -140,6 +145,8 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 	healths->session = health_of(&wellness->daemons[SESSION]);
 	healths->consumer = of[second];
 	healths->consumer.gone = of[0].gone || of[1].gone;
+	healths->consumer.ended = healths->consumer.gone && !answers(&wellness->daemons[CONSUMER_64]) &&
+				  !answers(&wellness->daemons[CONSUMER_32]);
 }
 
 void wellness_destroy(struct wellness *wellness)

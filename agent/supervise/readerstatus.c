@@ -202,6 +202,10 @@ void reader_status_daemons(struct reader_status *status, const struct daemons_he
 	status->daemons_well =
 		!is_silent(&healths->session, now - WHY_NS) && !is_silent(&healths->consumer, now - WHY_NS);
 	status->consumer_gone = healths->consumer.gone && !healths->session.gone;
+	if (!healths->consumer.ended || healths->session.gone)
+		status->consumer_ended = 0;
+	else if (!status->consumer_ended)
+		status->consumer_ended = now;
 	pthread_mutex_unlock(&status->lock);
 }
 
@@ -267,9 +271,23 @@ static void show_hang(struct supervisor_state *copy, enum reason hangs)
 			name_of(hangs), (int)(HUNG_NS / NS_PER_SECOND));
 }
 
-/* The session daemon says only that it failed. */
+/*
+ * The session daemon says only that it failed, and that of LTTng 2.15 not even this: its session goes on, and
+ * who reads the relay's files meets none of the daemons. A session daemon that was started again has a moment
+ * to start the other one. The lock is held.
+ */
+static bool consumer_is_gone(const struct reader_status *status)
+{
+	const struct supervisor_state *state = &status->state;
+
+	if (state->collecting)
+		return status->consumer_ended && clock_monotonic() - status->consumer_ended >= HUNG_NS;
+	return status->consumer_gone && state->reason == REASON_LTTNG_FAILED;
+}
+
 static void show_consumer_gone(struct supervisor_state *copy)
 {
+	copy->collecting = false;
 	copy->reason = REASON_CONSUMER_GONE;
 	snprintf(copy->error, sizeof(copy->error),
 		"lttng-consumerd has ended, and lttng-sessiond starts no other: nothing can be recorded "
@@ -285,10 +303,10 @@ void reader_status_read(struct reader_status *status, struct supervisor_state *c
 	pthread_mutex_lock(&status->lock);
 	*copy = status->state;
 	hangs = hanging(status);
-	gone = status->consumer_gone;
+	gone = consumer_is_gone(status);
 	pthread_mutex_unlock(&status->lock);
 	if (hangs != REASON_NONE)
 		show_hang(copy, hangs);
-	else if (gone && !copy->collecting && copy->reason == REASON_LTTNG_FAILED)
+	else if (gone)
 		show_consumer_gone(copy);
 }

@@ -23,6 +23,7 @@ struct reader_status {
 	enum reason hangs; /* which of LTTng's daemons does not answer, REASON_NONE: all do; */
 	int64_t hangs_since;
 	bool consumer_gone;
+	int64_t consumer_ended; /* since when there is none any more; 0: there is one */
 	int64_t reason_since;
 	bool reason_logged;
 	bool hang_logged;

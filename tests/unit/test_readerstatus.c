@@ -174,6 +174,31 @@ START_TEST(consumer_is_gone)
 }
 END_TEST
 
+/* LTTng says nothing, and what was recorded before is read from files: the session itself is there. */
+START_TEST(consumer_has_ended)
+{
+	struct daemons_health healths = {.consumer = {.gone = true}};
+
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	reader_status_daemons(&shown, &healths);
+	ck_assert_int_eq(shown.consumer_ended, 0); /* one of the other word size is there */
+	healths.consumer.ended = true;
+	reader_status_daemons(&shown, &healths);
+	check_state(true, REASON_NONE, "");
+	shown.consumer_ended -= 6 * NS_PER_SECOND;
+	reader_status_daemons(&shown, &healths);
+	reader_status_read(&shown, &seen);
+	ck_assert_int_eq(seen.reason, REASON_CONSUMER_GONE);
+	ck_assert(!seen.collecting);
+	healths.session.gone = true; /* both are started again */
+	reader_status_daemons(&shown, &healths);
+	check_state(true, REASON_NONE, "");
+	healths.session.gone = false;
+	reader_status_daemons(&shown, &healths);
+	check_state(true, REASON_NONE, "");
+}
+END_TEST
+
 /* While another reader starts nothing is missing yet; that one cannot be started is another matter. */
 START_TEST(reader_ends)
 {
@@ -207,6 +232,7 @@ int main(void)
 	tcase_add_test(cases, session_daemon_waits);
 	tcase_add_test(cases, daemon_is_silent);
 	tcase_add_test(cases, consumer_is_gone);
+	tcase_add_test(cases, consumer_has_ended);
 	tcase_add_test(cases, reader_ends);
 	return run_cases("shown", cases);
 }

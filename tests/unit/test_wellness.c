@@ -116,7 +116,7 @@ static bool consumer_is_silent(void)
 
 static bool consumer_is_gone(void)
 {
-	return seen.consumer.gone;
+	return seen.consumer.gone && seen.consumer.ended;
 }
 
 static bool all_answer(void)
