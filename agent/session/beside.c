@@ -121,9 +121,18 @@ char *beside_settings(const struct config *config, const struct beside_made *mad
 
 /* What LTTng says, as sentences */
 
+/* Of LTTng 2.16 all that it does not understand is an invalid parameter. */
+static bool is_of_filter(int code, const char *filter)
+{
+	char error[512];
+
+	return code == -LTTNG_ERR_FILTER_INVAL || code == -LTTNG_ERR_FILTER_NOMEM ||
+	       (code == -LTTNG_ERR_INVALID && beside_check_filter(filter, error, sizeof(error)) != 0);
+}
+
 static void explain_events(struct problem *problem, int code, const char *name, const char *filter)
 {
-	if (code == -LTTNG_ERR_FILTER_INVAL || code == -LTTNG_ERR_FILTER_NOMEM)
+	if (is_of_filter(code, filter))
 		problem_set(problem, REASON_EVENTS_FILTER,
 			"no events are recorded beside spans: LTTng does not understand `filter` in [events] "
 			"(%.200s)",
@@ -369,7 +378,7 @@ int beside_check_filter(const char *filter, char *error, size_t size)
 	 */
 	code = rule_enable(handle, EVENTS_CHANNEL, &rule);
 	lttng_destroy_handle(handle);
-	if (code != -LTTNG_ERR_FILTER_INVAL && code != -LTTNG_ERR_FILTER_NOMEM)
+	if (code != -LTTNG_ERR_FILTER_INVAL && code != -LTTNG_ERR_FILTER_NOMEM && code != -LTTNG_ERR_INVALID)
 		return 0;
 	snprintf(error, size,
 		"LTTng does not understand this expression; lttng-enable-event(1) explains filters, as in "
