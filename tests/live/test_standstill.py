@@ -164,6 +164,8 @@ def test_ring_buffers_are_cut_off(node, receiver, read):
         os.kill(node.consumer_pid(), signal.SIGKILL)
     node.sessiond.kill()
     node.start_sessiond()
+    # lttng-relayd may hold on to the session before, and then the new one is read from files for now
+    beside |= {"relay-stalls"} if beside else set()
     wait_until(lambda: node.collecting() and set(findings(node)) <= beside, 15, "it to be over", 0.3)
     sent = node.ledger().sent
     node.wait_ledger(lambda ledger: ledger.sent > sent, 15, "spans again")
