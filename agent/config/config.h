@@ -136,7 +136,8 @@ struct config {
 	uint64_t keep;          /* whether the session outlives the agent */
 	int64_t live_timer;     /* ns */
 	uint64_t level;         /* spans of this severity and above are recorded: syslog's number */
-	uint64_t memory;        /* bytes of ring buffer for each user who runs traced programs */
+	uint64_t memory;        /* bytes of ring buffer for each user who runs traced programs, at first; */
+	uint64_t memory_max;    /* and what they may grow to */
 	uint64_t disk;          /* bytes of relay files for each such user */
 	uint64_t canary;        /* whether the agent records events of its own: 0 or 1 */
 	uint64_t reader_memory; /* bytes of memory that the process which reads may take */

@@ -63,6 +63,7 @@ const struct config_key config_keys[] = {
 	AGENT("session", "live-timer", DURATION, live_timer, NEEDS_RESTART, .number = 200 * MS, .min = MS, .max = MINUTE),
 	AGENT("session", "level", LEVEL, level, CHANGES_READER, .number = 7, .max = 7),
 	AGENT("session", "memory", SIZE, memory, NEEDS_RESTART, .number = 32 * MIB, .min = MIB, .max = 64 * GIB),
+	AGENT("session", "memory-max", SIZE, memory_max, NEEDS_RESTART, .number = 128 * MIB, .max = 64 * GIB),
 	AGENT("session", "disk", SIZE, disk, NEEDS_RESTART, .number = 512 * MIB, .min = 4 * MIB, .max = 4 * TIB),
 	AGENT("session", "canary", CHOICE, canary, NEEDS_RESTART, .text = "no|yes", .number = 0, .max = 1),
 	AGENT("session", "reader-memory", SIZE, reader_memory, NEEDS_RESTART, .number = 160 * MIB, .min = 32 * MIB, .max = 64 * GIB),

@@ -25,3 +25,12 @@ uint64_t userbuffers_sum(const struct user_buffers *buffers)
 		sum += buffers->of[i].bytes;
 	return sum;
 }
+
+uint64_t userbuffers_most(const struct user_buffers *buffers)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < buffers->count; i++)
+		most = buffers->of[i].bytes > most ? buffers->of[i].bytes : most;
+	return most;
+}

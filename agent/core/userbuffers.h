@@ -26,4 +26,7 @@ void userbuffers_add(struct user_buffers *buffers, uint64_t user, uint64_t bytes
 /* All users'. */
 uint64_t userbuffers_sum(const struct user_buffers *buffers);
 
+/* Those of the user who has most. */
+uint64_t userbuffers_most(const struct user_buffers *buffers);
+
 #endif

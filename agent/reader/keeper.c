@@ -171,15 +171,6 @@ bool keeper_disk_is_full(const struct keeper *keeper, struct problem *problem)
 
 /* A session that is there */
 
-static bool has_our_settings(struct keeper *keeper)
-{
-	const struct session_identity *identity = progress_session(keeper->progress);
-	char settings[sizeof(identity->settings)];
-
-	session_settings(keeper->config, settings, sizeof(settings));
-	return !strcmp(settings, identity->settings);
-}
-
 /* Reads on where a reader attached. Returns whether to go on at once. */
 static bool go_on(struct keeper *keeper, struct session *session, struct reader *reader)
 {
@@ -190,7 +181,7 @@ static bool go_on(struct keeper *keeper, struct session *session, struct reader 
 		return false;
 	reader_hold(reader, false);
 	begun = clock_monotonic();
-	if (!has_our_settings(keeper)) {
+	if (!keeper_has_our_settings(keeper)) {
 		if (keeper_knows_session(keeper))
 			log_info("[session], [events] or [kernel] has changed: a new session takes the old "
 				 "one's place");
@@ -226,7 +217,7 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 		break;
 	case ATTACHED_UNREADABLE:
 		if (keeper_gives_up_live(keeper))
-			at_once = keeper_read_files(keeper, session, has_our_settings(keeper));
+			at_once = keeper_read_files(keeper, session, keeper_has_our_settings(keeper));
 		break;
 	default:
 		break;
@@ -251,7 +242,7 @@ static bool is_careful(const struct keeper *keeper)
  */
 static bool configure_first(struct keeper *keeper, struct session *session)
 {
-	if (keeper->reattaching || !keeper_knows_session(keeper) || !has_our_settings(keeper))
+	if (keeper->reattaching || !keeper_knows_session(keeper) || !keeper_has_our_settings(keeper))
 		return true;
 	if (!keeper_start(keeper, session))
 		return false;

@@ -67,6 +67,10 @@ struct keeper {
 	int64_t look_next;    /* the next look at it while it is read from files, not before */
 	bool looked_for_others; /* whether a session is there that took another one's place */
 
+	/* ring buffers that were full */
+	uint64_t discarded; /* events, as of the last time that they grew, or could not; */
+	int64_t grow_next;  /* not before; CLOCK_MONOTONIC ns */
+
 	/* reading files */
 	bool from_files;   /* the log says that the session is not read live */
 	char trouble[512]; /* why the files of a session that is read live cannot be read, as the status says
@@ -154,6 +158,18 @@ bool keeper_looks_aside(struct keeper *keeper, bool *at_once);
 /* Replaces the session by one with the settings of the configuration, without a moment in which none records.
  * False if that could not be done; else whether to go on @at_once, with what is left of this one, too. */
 bool keeper_hand_over(struct keeper *keeper, bool *at_once);
+
+/* growth.c */
+
+/* Whether the session at hand has the settings of the configuration, and its ring buffers the size that is
+ * wanted, or to which an earlier reader let them grow. */
+bool keeper_has_our_settings(struct keeper *keeper);
+
+/* Whether ring buffers were full, and can be larger. */
+bool keeper_outgrows(struct keeper *keeper);
+
+/* Replaces the session by one with larger ring buffers. Whether to go on at once is left in @at_once. */
+void keeper_grow(struct keeper *keeper, bool *at_once);
 
 /* readfiles.c */
 

@@ -271,6 +271,7 @@ enum read_end {
 	READ_MUTE,     /* nor does anything come of those that it should know of */
 	READ_STILL,    /* nothing comes, not even the news that streams are idle */
 	READ_FOLLOWED, /* another session records beside this one, and nothing is wrong with it */
+	READ_OUTGROWN, /* its ring buffers were full, and can be larger */
 	READ_LOST      /* @problem says what happened */
 };
 
@@ -307,6 +308,8 @@ static enum read_end read_on(
 		/* the reader that made it was killed before it took over */
 		if (progress_next(keeper->progress) && clock_monotonic() - begun >= SOON_NS)
 			return READ_FOLLOWED;
+		if (!ending && keeper_outgrows(keeper))
+			return READ_OUTGROWN;
 		if (status == READER_IDLE && verdict == UNREAD_NOTHING)
 			pause_reading(keeper, quiet);
 		if (!ending && (reader_ended_streams(reader) || watch_gone(keeper->watch)))
@@ -352,6 +355,8 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 	watch_set(keeper->watch, NULL);
 	if (end == READ_FOLLOWED)
 		keeper_hand_over(keeper, &at_once);
+	else if (end == READ_OUTGROWN)
+		keeper_grow(keeper, &at_once);
 	keeper->again = end == READ_MISSES || end == READ_MUTE;
 	keeper->stands_still = end == READ_STILL || end == READ_MUTE;
 }

@@ -23,6 +23,18 @@
 /* Files of each stream at the relay. */
 #define RELAY_FILES 8
 
+static _Atomic uint64_t grown;
+
+uint64_t channelsize_memory(const struct config *config)
+{
+	return MAX(config->memory, atomic_load_explicit(&grown, memory_order_relaxed));
+}
+
+void channelsize_grow(uint64_t memory)
+{
+	atomic_store_explicit(&grown, memory, memory_order_relaxed);
+}
+
 /* The largest power of two that is not above @size. */
 static uint64_t power_of_two(uint64_t size)
 {
@@ -45,11 +57,12 @@ uint64_t channelsize_cpus(void)
  * A user's memory and disk are shared by as many rings and streams as there are CPUs; spans and other events
  * have half of them each, so that the latter never push out the former. The kernel counts as one more user.
  */
-void channelsize_of(const struct config *config, const char *name, struct lttng_channel_attr *attr)
+static void size_channel(
+	const struct config *config, uint64_t memory, const char *name, struct lttng_channel_attr *attr)
 {
 	uint64_t shares = channelsize_cpus() *
 			  (config_records_events(config) && strcmp(name, KERNEL_CHANNEL) != 0 ? 2 : 1);
-	uint64_t ring = power_of_two(MAX(config->memory / shares, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
+	uint64_t ring = power_of_two(MAX(memory / shares, SUB_BUFFERS_MIN * SUB_BUFFER_MIN));
 
 	if (!strcmp(name, CHANNEL) && ring >= SUB_BUFFERS_MANY * SUB_BUFFER_LARGE)
 		attr->subbuf_size = SUB_BUFFER_LARGE;
@@ -58,4 +71,24 @@ void channelsize_of(const struct config *config, const char *name, struct lttng_
 	attr->num_subbuf = ring / attr->subbuf_size;
 	attr->tracefile_count = RELAY_FILES;
 	attr->tracefile_size = MAX(config->disk / shares / RELAY_FILES, attr->subbuf_size);
+}
+
+void channelsize_of(const struct config *config, const char *name, struct lttng_channel_attr *attr)
+{
+	size_channel(config, strcmp(name, KERNEL_CHANNEL) != 0 ? channelsize_memory(config) : config->memory,
+		name, attr);
+}
+
+static uint64_t sum_of(const struct config *config, uint64_t memory, const char *name)
+{
+	struct lttng_channel_attr attr = {0};
+
+	size_channel(config, memory, name, &attr);
+	return channelsize_cpus() * attr.subbuf_size * attr.num_subbuf;
+}
+
+uint64_t channelsize_sum(const struct config *config, uint64_t memory)
+{
+	return sum_of(config, memory, CHANNEL) +
+	       (config_records_events(config) ? sum_of(config, memory, EVENTS_CHANNEL) : 0);
 }

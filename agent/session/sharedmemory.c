@@ -8,24 +8,9 @@
 
 #include "session/channelsize.h"
 
-/* Returns the size of a sub-buffer; adds what all rings of the channel need. */
-static uint64_t add_channel(const struct config *config, const char *name, uint64_t *need)
-{
-	struct lttng_channel_attr attr = {0};
-
-	channelsize_of(config, name, &attr);
-	*need += channelsize_cpus() * attr.subbuf_size * attr.num_subbuf;
-	return attr.subbuf_size;
-}
-
 uint64_t sharedmemory_need(const struct config *config)
 {
-	uint64_t need = 0;
-
-	add_channel(config, CHANNEL, &need);
-	if (config_records_events(config))
-		add_channel(config, EVENTS_CHANNEL, &need);
-	return need;
+	return channelsize_sum(config, channelsize_memory(config));
 }
 
 void sharedmemory_refresh(struct sharedmemory *memory)
@@ -41,9 +26,9 @@ void sharedmemory_refresh(struct sharedmemory *memory)
 
 void sharedmemory_look(const struct config *config, struct sharedmemory *memory)
 {
-	uint64_t need = 0;
+	struct lttng_channel_attr attr = {0};
 
-	*memory = (struct sharedmemory){.event_max = add_channel(config, CHANNEL, &need)};
+	channelsize_of(config, CHANNEL, &attr);
+	*memory = (struct sharedmemory){.event_max = attr.subbuf_size, .need = sharedmemory_need(config)};
 	sharedmemory_refresh(memory);
-	memory->need = sharedmemory_need(config);
 }

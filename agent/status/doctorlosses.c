@@ -25,7 +25,9 @@ static const struct told of_node[LEDGER_ROWS] = {
 	[EVENTS_LOST_RING] = {"events-lost",
 		"programs record more than their ring buffers hold, or lttng-consumerd does not keep up: "
 		"events that are lost",
-		"raise `memory` in [session], or record less (`blkin sampling 1/10`)"},
+		"raise `memory` in [session] (or `memory-max`, to which ring buffers grow by themselves), or "
+		"record "
+		"less (`blkin sampling 1/10`)"},
 	[PACKETS_LOST] = {"packets-lost",
 		"what was recorded could not be read before it was overwritten or given up: packets that are "
 		"lost",

@@ -35,6 +35,9 @@ struct status *status_create(const struct status_source *source)
 	status->forgets = source->forgets;
 	status->started = source->started;
 	activity_read(source->activity, &status->activity);
+	/* ring buffers may have grown, which the reader knows */
+	status->activity.memory.need =
+		MAX(status->activity.memory.need, userbuffers_most(&status->supervisor.buffers));
 	status->progress = supervisor_reader_progress(source->supervisor);
 	status->asks = true;
 	supervisor_read_canary(source->supervisor, &status->canary);

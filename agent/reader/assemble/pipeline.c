@@ -35,6 +35,7 @@ struct pipeline {
 	int64_t clock; /* the caller's, at its last call, from which a span's age is measured */
 	int64_t repair_logged;
 	struct pipeline_far far; /* of all events */
+	uint64_t discarded;      /* events of programs, by LTTng */
 	atomic_bool changed;     /* the limits below are new */
 	pthread_mutex_t lock;    /* guards them */
 	struct assembler_limits limits;
@@ -308,9 +309,15 @@ void pipeline_canary(struct pipeline *pipeline)
 	pipeline->change.row[EVENTS_CANARY]++;
 }
 
-void pipeline_lost_events(struct pipeline *pipeline, uint64_t events)
+void pipeline_lost_events(struct pipeline *pipeline, uint64_t events, bool kernel)
 {
 	pipeline->change.row[EVENTS_LOST_RING] += (int64_t)events;
+	pipeline->discarded += kernel ? 0 : events;
+}
+
+uint64_t pipeline_discarded(const struct pipeline *pipeline)
+{
+	return pipeline->discarded;
 }
 
 void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets)

@@ -100,9 +100,13 @@ void pipeline_event_again(struct pipeline *pipeline);
 /* An event of the agent's own came back. */
 void pipeline_canary(struct pipeline *pipeline);
 
-/* LTTng reports that it discarded events, or packets, before they were read. */
-void pipeline_lost_events(struct pipeline *pipeline, uint64_t events);
+/* LTTng reports that it discarded events, or packets, before they were read. @kernel: events of the kernel's.
+ */
+void pipeline_lost_events(struct pipeline *pipeline, uint64_t events, bool kernel);
 void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets);
+
+/* How many events of programs it has discarded, as far as this pipeline was told. */
+uint64_t pipeline_discarded(const struct pipeline *pipeline);
 
 /* Packets cannot be read, because of what is recorded in them. */
 void pipeline_unreadable_packets(struct pipeline *pipeline, uint64_t packets);

@@ -176,8 +176,8 @@ static void lose_events(struct intake *intake, struct stream *stream)
 
 	if (stream->discarded <= position->discarded)
 		return;
-	pipeline_lost_events(
-		intake->options.pipeline, ledger_credible(stream->discarded - position->discarded));
+	pipeline_lost_events(intake->options.pipeline,
+		ledger_credible(stream->discarded - position->discarded), stream->user == KERNEL_USER);
 	position->discarded = stream->discarded;
 }
 
@@ -373,7 +373,8 @@ static void take_discarded_events(struct intake *intake, const bt_message *messa
 	bt_message_discarded_events_get_count(message, &count);
 	stream->discarded += count;
 	if (!stream->position)
-		pipeline_lost_events(intake->options.pipeline, ledger_credible(count));
+		pipeline_lost_events(
+			intake->options.pipeline, ledger_credible(count), stream->user == KERNEL_USER);
 	else if (stream->begun)
 		lose_events(intake, stream);
 }

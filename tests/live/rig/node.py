@@ -266,6 +266,7 @@ class Node:
                 "keep": "no",
                 "live-timer": "100ms",
                 "memory": "32M",
+                "memory-max": "1M",  # they do not grow
                 "disk": "256M",
             },
             "spans": {"linger": "1s", "grace": "100ms"},

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""
+Ring buffers that were full grow: a session with larger ones takes the place of the one at hand. What did not fit before is counted,
+nothing else is lost, none comes twice, and an agent that is started again keeps them.
+"""
+
+from expect import end_load, key_of, keys_of
+from rig.load import KEEP, LOAD
+from rig.process import exactly, stopped
+
+MIB = 1024 * 1024
+BURST = 8000  # spans, as fast as can be: more than ring buffers of 1M hold, and less than those of 16M do on one CPU
+
+
+def size(node):
+    """Of the ring buffers of the user who has some."""
+    return max((user["bytes"] for user in node.status()["buffers"]["users"]), default=0)
+
+
+def sessions(node):
+    return node.metrics()["blkin_agent_sessions_created_total"]
+
+
+def begin(node, receiver, most):
+    """With a program that records all the time."""
+    node.start_agent(receiver.port, session={**KEEP, "memory": "1M", "memory_max": most})
+    load = node.start([node.built(LOAD), "-P", 1, "-w", 10, "-n", 10**6, "-r", 200])
+    node.wait_for(lambda: size(node) == MIB, 20, "the program's ring buffers")
+    return load
+
+
+def burst(node, number):
+    """Nobody empties the ring buffers meanwhile."""
+    with stopped(node.consumer_pid()):
+        node.run([LOAD, "-P", number, "-n", BURST])
+
+
+def check(node, receiver, load, bursts):
+    """What is missing was counted as lost, and nothing came twice. Returns what is missing, by program."""
+    recorded = end_load(load) | {(number, 0): BURST for number in bursts}
+    wanted = keys_of(recorded)
+    ledger = node.wait_ledger(
+        lambda ledger: ledger.read + ledger.lost >= len(wanted) and ledger.idle(), 60, "all to be read, or counted as lost"
+    )
+    receiver.wait_for(ledger.sent)
+    came = [key_of(span) for span in receiver.spans()]
+    exactly(len(came) == len(set(came)), f"{len(came) - len(set(came))} came twice")
+    missing = wanted - set(came)
+    exactly(set(came) <= wanted and len(missing) <= ledger.lost, f"{len(missing)} are missing, {ledger.lost} are counted")
+    assert (ledger.packets_lost, ledger.sessions_lost) == (0, 0)
+    return {process: sum(key[0] == process for key in missing) for process, _ in recorded}
+
+
+def test_they_grow_until_all_fits(node, receiver):
+    load = begin(node, receiver, "16M")
+    bursts, growing = [], True
+    while growing:
+        was, before = size(node), node.ledger()
+        bursts.append(len(bursts) + 2)
+        burst(node, bursts[-1])
+        all_there = before.read + before.lost + BURST
+        ledger = node.wait_ledger(lambda ledger, there=all_there: ledger.read + ledger.lost >= there, 60, "the burst to be read or counted")
+        growing = ledger.lost > before.lost
+        if growing:
+            node.wait_for(lambda was=was: size(node) > was, 30, "larger ring buffers")
+    made, last = sessions(node), size(node)
+    assert (made, last) == (len(bursts), MIB << len(bursts) - 1), "a session for each burst that did not fit"
+    assert node.agent.stop() == 0
+    node.start_agent_again()
+    missing = check(node, receiver, load, bursts)
+    assert missing[bursts[0]] > 0
+    assert missing[bursts[-1]] == 0
+    assert (sessions(node), size(node)) == (made, last), "the next agent keeps them"
+
+
+def test_no_further_than_they_may(node, receiver):
+    load = begin(node, receiver, "2M")
+    burst(node, 2)
+    node.wait_for(lambda: size(node) == 2 * MIB, 30, "larger ring buffers")
+    burst(node, 3)
+    missing = check(node, receiver, load, (2, 3))
+    assert min(missing[2], missing[3]) > 0
+    assert (sessions(node), size(node)) == (2, 2 * MIB)
