@@ -64,7 +64,8 @@ static const struct part {
 		"systemctl $MANAGER --no-pager -l status blkin-agent blkin-relayd lttng-sessiond; systemctl "
 		"$MANAGER show blkin-agent blkin-relayd"},
 	{"lttng.txt", "LTTng's sessions, and the programs that it traces",
-		"lttng --version; lttng list; lttng list blkin; ps -eLo user,pid,stat,comm | "
+		"lttng --version; lttng list; lttng list | sed -n 's/^ *[0-9]*) \\(blkin[^ ]*\\).*/\\1/p' | "
+		"while read -r session; do lttng list \"$session\"; done; ps -eLo user,pid,stat,comm | "
 		"grep -E '^USER|-ust$'"},
 	{"versions.txt", "versions of the packages, the kernel and Debian",
 		"\"$BLKIN\" --version; uname -a; cat /etc/os-release; dpkg-query -W -f '${Package} "

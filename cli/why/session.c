@@ -14,6 +14,7 @@
 #include "session/relaycarve.h"
 #include "session/relayfiles.h"
 #include "session/relayscan.h"
+#include "session/session.h"
 #include "why/run.h"
 
 /* The agent removes the folders of old sessions; some may wait for that. */
@@ -21,7 +22,7 @@
 
 /* Folders, as lttng-relayd names them: HOSTNAME/SESSION-YYYYMMDD-HHMMSS, in local time. */
 
-static bool read_folder(const char *entry, const char *session, struct session_identity *identity)
+static bool read_folder_of(const char *entry, const char *session, struct session_identity *identity)
 {
 	size_t size = strlen(session);
 	struct tm tm = {.tm_isdst = -1};
@@ -36,6 +37,19 @@ static bool read_folder(const char *entry, const char *session, struct session_i
 	tm.tm_isdst = -1;
 	identity->created = (uint64_t)mktime(&tm);
 	return true;
+}
+
+/* A session that took another one's place has a number behind its name. */
+static bool read_folder(const char *entry, const struct config *config, struct session_identity *identity)
+{
+	char name[sizeof(identity->name)];
+
+	for (unsigned number = 0; number < SESSION_NAMES; number++) {
+		session_name(config, number, name, sizeof(name));
+		if (read_folder_of(entry, name, identity))
+			return true;
+	}
+	return false;
 }
 
 static gint compare_newest_first(gconstpointer left, gconstpointer right)
@@ -79,7 +93,7 @@ static GArray *list_sessions(const struct config *config)
 	while ((entry = g_dir_read_name(list))) {
 		struct session_identity identity = {0};
 
-		if (read_folder(entry, config->session_name, &identity))
+		if (read_folder(entry, config, &identity))
 			g_array_append_val(sessions, identity);
 	}
 	g_dir_close(list);

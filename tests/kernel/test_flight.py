@@ -133,10 +133,14 @@ def test_flood(recording):
 
 
 def test_switched(recording):
-    """A reload takes the recorder away, and brings it back."""
-    machine = recording.start(kernel=KERNEL, thresholds=LATE).machine
-    assert "blkin-flight" in ring(machine)
+    """A reload brings the recorder, which works though the session has another name then, and takes it away."""
+    machine = recording.start(kernel=dict(KERNEL, mode="live"), thresholds=LATE).machine
+    assert "blkin-flight" not in ring(machine)
+    recording.reload(kernel=KERNEL, thresholds=LATE)
+    wait_until(lambda: "blkin-flight" in ring(machine), 120, "the recorder", 2)
+    assert machine.status()["session"] == "blkin-2"
+    trace, _ = suffer(machine, "lock")
+    wait_until(lambda: flight(machine) == [1, 0, 0], 300, "the answer", 2)
+    assert f"{trace}.jsonl" in folder(machine)
     recording.reload(kernel=dict(KERNEL, mode="live"), thresholds=LATE)
     wait_until(lambda: "blkin-flight" not in ring(machine), 120, "the recorder to be gone", 2)
-    recording.reload(kernel=KERNEL, thresholds=LATE)
-    wait_until(lambda: "blkin-flight" in ring(machine), 120, "the recorder to be back", 2)

@@ -8,12 +8,15 @@ import subprocess
 import tempfile
 import time
 
+import pytest
 from rig.kerneltrace import KernelTrace
+from rig.load import KEEP
 from rig.process import wait_until
 from rig.whystory import Story
 from test_around import AROUND
 from test_events_live import start
 from test_events_session import TICKS
+from test_reload import Reloader
 
 MS = 1_000_000
 
@@ -24,10 +27,20 @@ def why(node, *words):
         env=dict(node.environment, TMPDIR=node.path("tmp")), capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_live(node, receiver):
-    """A span that has just finished, with what the kernel had of its thread then; and nothing is left behind."""
+@pytest.mark.parametrize("switched", [False, True], ids=["first", "switched"])
+def test_live(node, receiver, switched):
+    """
+    A span that has just finished, with what the kernel had of its thread then; and nothing is left behind. Also of a session that
+    took another one's place, as when a reload switches [kernel] on: it has another name.
+    """
     os.makedirs(node.path("tmp"))
-    start(node, receiver, events=TICKS)
+    if switched:
+        reloader = Reloader(node, receiver.port, session=KEEP, events={"names": ""})
+        reloader.edit("events", "names", TICKS["names"])
+        wait_until(lambda: node.status()["session"] == "blkin-2", 30, "the new session")
+        wait_until(lambda: len(node.session_folders()) == 1, 30, "the old one to be gone")
+    else:
+        start(node, receiver, events=TICKS)
     words = node.run([AROUND]).split()
     trace, pid, tid, within = words[0], int(words[1]), int(words[2]), int(words[4])
     (session,) = node.session_folders()
