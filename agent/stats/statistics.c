@@ -354,6 +354,11 @@ uint32_t statistics_series_of(const struct namer *namer, const struct items *spa
 	return (uint32_t)(cell - statistics->cells);
 }
 
+uint32_t statistics_user_of(const struct namer *namer, const struct items *spans, uint32_t i)
+{
+	return namer->programs[named_at(spans, i).program].user;
+}
+
 /* Looking */
 
 static void read_cell(const struct statistics *statistics, const struct cell *cell, struct snapshot *snapshot)

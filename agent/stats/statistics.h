@@ -66,6 +66,9 @@ void statistics_give(const struct namer *namer, const struct items *spans, struc
 uint32_t statistics_series_of(const struct namer *namer, const struct items *spans, uint32_t i,
 	const char **service, const char **name, uint32_t *era);
 
+/* Whose program has recorded span @i, the same; UINT32_MAX: that is not known. */
+uint32_t statistics_user_of(const struct namer *namer, const struct items *spans, uint32_t i);
+
 /* The thread that looks: what is borrowed is good until statistics_sweep */
 
 /* Nothing is borrowed any more. */

@@ -119,16 +119,16 @@ static bool is_on(const struct flight *flight)
 
 /* Late spans */
 
-static void offer(struct flight *flight, const struct trait *trait, int64_t now)
+static void offer(struct flight *flight, const struct trait *trait, uint32_t user, int64_t now)
 {
 	struct flight_rate *rate = &flight->rate;
 
 	/* It is read again after a crash, say. The disk is asked only of one that would be taken: of others
 	 * there may be many. */
-	if (!flight_rate_knows(rate, trait->trace_id) && flight_rate_has_room(rate, now) &&
+	if (!flight_rate_knows(rate, trait->trace_id) && flight_rate_has_room(rate, user, now) &&
 		flight_folder_has(flight->settings->folder, trait->trace_id))
 		return;
-	if (flight_rate_offer(rate, trait->trace_id, now) == FLIGHT_TOO_MANY)
+	if (flight_rate_offer(rate, trait->trace_id, user, now) == FLIGHT_TOO_MANY)
 		ledger_add(FLIGHT_REFUSED, 1);
 }
 
@@ -141,7 +141,8 @@ void flight_see(struct flight *flight, const struct namer *namer, const struct i
 	oldest = clock_wall() - OLD_NS;
 	for (uint32_t i = 0; i < items_count(spans); i++)
 		if (spans->traits[i].last_event >= oldest && flight_late_is(flight->late, namer, spans, i))
-			offer(flight, &spans->traits[i], clock_monotonic());
+			offer(flight, &spans->traits[i], statistics_user_of(namer, spans, i),
+				clock_monotonic());
 }
 
 /* One trace */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of which late traces the flight recorder is asked: each once, and so many a minute. No threads, no clock.
+ * Of which late traces the flight recorder is asked: each once, and so many a minute. Where there are more,
+ * users take turns: nobody is refused again and again for somebody else's flood. No threads, no clock.
  */
 #ifndef SUPERVISE_FLIGHTRATE_H
 #define SUPERVISE_FLIGHTRATE_H
@@ -13,6 +14,10 @@
 /* So many traces are remembered, and so many may wait for their turn. */
 #define FLIGHT_SEEN 256
 #define FLIGHT_WAITING 4
+/* So many users take turns, those who were heard of last; and so long after it was refused a user's turn is
+ * kept. */
+#define FLIGHT_USERS 32
+#define FLIGHT_TURN_NS (INT64_C(300) * 1000000000)
 /* A trace waits for so long, as its other spans may be about to end, and come. */
 #define FLIGHT_DELAY_NS (INT64_C(1000000000))
 
@@ -27,6 +32,11 @@ struct flight_rate {
 		int64_t due;
 	} waits[FLIGHT_WAITING]; /* in order */
 	unsigned waiting;
+	struct flight_user {
+		uint32_t user;
+		bool is;
+		int64_t taken, refused; /* when its last ones were; 0: none was */
+	} users[FLIGHT_USERS];
 };
 
 enum flight_verdict {
@@ -36,12 +46,13 @@ enum flight_verdict {
 };
 
 /* Whether this trace, by the lower half of its id, was offered before; and whether one that was not would be
- * taken. */
+ * taken of @user, who has recorded the late span; any number stands for those that are not known. */
 bool flight_rate_knows(const struct flight_rate *rate, uint64_t trace_id);
-bool flight_rate_has_room(const struct flight_rate *rate, int64_t now);
+bool flight_rate_has_room(const struct flight_rate *rate, uint32_t user, int64_t now);
 
 /* A trace is late, the same. */
-enum flight_verdict flight_rate_offer(struct flight_rate *rate, uint64_t trace_id, int64_t now);
+enum flight_verdict flight_rate_offer(
+	struct flight_rate *rate, uint64_t trace_id, uint32_t user, int64_t now);
 
 /* Takes the next one whose turn it is out of those that wait; false if it is nobody's. */
 bool flight_rate_next(struct flight_rate *rate, int64_t now, uint64_t *trace_id);

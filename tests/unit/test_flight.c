@@ -20,6 +20,8 @@
 
 #define MINUTE (60 * NS_PER_SECOND)
 #define BEGIN (1000 * MINUTE)
+#define USER 1000
+#define OTHER 1001
 
 static void next(struct flight_rate *rate, int64_t now, uint64_t expected)
 {
@@ -34,14 +36,14 @@ START_TEST(per_minute)
 {
 	struct flight_rate rate = {.per_minute = 2};
 
-	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN), FLIGHT_TAKEN);
-	ck_assert_int_eq(flight_rate_offer(&rate, 2, BEGIN + MINUTE / 2), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, USER, BEGIN), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 2, USER, BEGIN + MINUTE / 2), FLIGHT_TAKEN);
 	next(&rate, BEGIN + MINUTE / 2 + FLIGHT_DELAY_NS, 1);
 	next(&rate, BEGIN + MINUTE / 2 + FLIGHT_DELAY_NS, 2);
-	ck_assert_int_eq(flight_rate_offer(&rate, 3, BEGIN + MINUTE - 1), FLIGHT_TOO_MANY);
-	ck_assert_int_eq(flight_rate_offer(&rate, 4, BEGIN + MINUTE), FLIGHT_TAKEN);
-	ck_assert_int_eq(flight_rate_offer(&rate, 5, BEGIN + MINUTE), FLIGHT_TOO_MANY);
-	ck_assert_int_eq(flight_rate_offer(&rate, 6, BEGIN + MINUTE + MINUTE / 2), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 3, USER, BEGIN + MINUTE - 1), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 4, USER, BEGIN + MINUTE), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 5, USER, BEGIN + MINUTE), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 6, USER, BEGIN + MINUTE + MINUTE / 2), FLIGHT_TAKEN);
 }
 END_TEST
 
@@ -50,13 +52,13 @@ START_TEST(once)
 {
 	struct flight_rate rate = {.per_minute = 1};
 
-	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN), FLIGHT_TAKEN);
-	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN), FLIGHT_KNOWN);
-	ck_assert_int_eq(flight_rate_offer(&rate, 2, BEGIN), FLIGHT_TOO_MANY);
-	ck_assert_int_eq(flight_rate_offer(&rate, 2, BEGIN + MINUTE), FLIGHT_KNOWN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, USER, BEGIN), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, USER, BEGIN), FLIGHT_KNOWN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 2, USER, BEGIN), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 2, USER, BEGIN + MINUTE), FLIGHT_KNOWN);
 	for (uint64_t i = 0; i < FLIGHT_SEEN; i++)
-		flight_rate_offer(&rate, 1000 + i, BEGIN);
-	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN + 2 * MINUTE), FLIGHT_TAKEN);
+		flight_rate_offer(&rate, 1000 + i, USER, BEGIN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, USER, BEGIN + 2 * MINUTE), FLIGHT_TAKEN);
 }
 END_TEST
 
@@ -66,8 +68,8 @@ START_TEST(turns)
 	struct flight_rate rate = {.per_minute = FLIGHT_RATE_MAX};
 
 	for (uint64_t i = 1; i <= FLIGHT_WAITING; i++)
-		ck_assert_int_eq(flight_rate_offer(&rate, i, BEGIN + (int64_t)i), FLIGHT_TAKEN);
-	ck_assert_int_eq(flight_rate_offer(&rate, 99, BEGIN + 9), FLIGHT_TOO_MANY);
+		ck_assert_int_eq(flight_rate_offer(&rate, i, USER, BEGIN + (int64_t)i), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 99, USER, BEGIN + 9), FLIGHT_TOO_MANY);
 	next(&rate, BEGIN + FLIGHT_DELAY_NS, 0);
 	for (uint64_t i = 1; i <= FLIGHT_WAITING; i++)
 		next(&rate, BEGIN + FLIGHT_DELAY_NS + FLIGHT_WAITING, i);
@@ -79,7 +81,7 @@ START_TEST(none_allowed)
 {
 	struct flight_rate rate = {0};
 
-	ck_assert_int_eq(flight_rate_offer(&rate, 1, BEGIN), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, USER, BEGIN), FLIGHT_TOO_MANY);
 }
 END_TEST
 
@@ -90,11 +92,64 @@ START_TEST(full_ring)
 	uint64_t taken;
 
 	for (uint64_t i = 0; i < FLIGHT_RATE_MAX; i++) {
-		ck_assert_int_eq(flight_rate_offer(&rate, i + 1, BEGIN + (int64_t)i), FLIGHT_TAKEN);
+		ck_assert_int_eq(flight_rate_offer(&rate, i + 1, USER, BEGIN + (int64_t)i), FLIGHT_TAKEN);
 		ck_assert(flight_rate_next(&rate, BEGIN + (int64_t)i + FLIGHT_DELAY_NS, &taken));
 	}
-	ck_assert_int_eq(flight_rate_offer(&rate, 100, BEGIN + MINUTE - 1), FLIGHT_TOO_MANY);
-	ck_assert_int_eq(flight_rate_offer(&rate, 101, BEGIN + MINUTE), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 100, USER, BEGIN + MINUTE - 1), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 101, USER, BEGIN + MINUTE), FLIGHT_TAKEN);
+}
+END_TEST
+
+/* Of a user who floods, one is refused for each that somebody else waits for; for a while, and then as
+ * before. */
+START_TEST(turns_of_users)
+{
+	struct flight_rate rate = {.per_minute = 2};
+	int64_t now = BEGIN;
+
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, USER, now), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 2, USER, now), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 3, OTHER, now), FLIGHT_TOO_MANY);
+	next(&rate, now + MINUTE, 1);
+	next(&rate, now + MINUTE, 2);
+	now += MINUTE;
+	ck_assert_int_eq(flight_rate_offer(&rate, 4, USER, now), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 5, USER, now), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 6, OTHER, now), FLIGHT_TAKEN);
+	next(&rate, now + MINUTE, 4);
+	next(&rate, now + MINUTE, 6);
+	/* the first one was refused meanwhile, but taken before: the other one comes after it */
+	now += MINUTE;
+	ck_assert_int_eq(flight_rate_offer(&rate, 7, OTHER, now), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 8, OTHER, now), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 9, USER, now), FLIGHT_TOO_MANY);
+	next(&rate, now + MINUTE, 7);
+	next(&rate, now + MINUTE, 8);
+	now += MINUTE;
+	ck_assert_int_eq(flight_rate_offer(&rate, 10, OTHER, now), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 11, OTHER, now), FLIGHT_TOO_MANY);
+	/* nobody else comes */
+	now += FLIGHT_TURN_NS;
+	next(&rate, now, 10);
+	ck_assert_int_eq(flight_rate_offer(&rate, 12, OTHER, now), FLIGHT_TAKEN);
+	ck_assert_int_eq(flight_rate_offer(&rate, 13, OTHER, now), FLIGHT_TAKEN);
+}
+END_TEST
+
+/* More users than there are places for: the last ones have theirs. */
+START_TEST(many_users)
+{
+	struct flight_rate rate = {.per_minute = 1};
+
+	ck_assert_int_eq(flight_rate_offer(&rate, 1, USER, BEGIN), FLIGHT_TAKEN);
+	next(&rate, BEGIN + MINUTE / 2, 1);
+	for (uint32_t i = 1; i <= FLIGHT_USERS; i++)
+		ck_assert_int_eq(flight_rate_offer(&rate, 1 + i, USER + i, BEGIN + i), FLIGHT_TOO_MANY);
+	/* by now nobody knows of the first one that it was taken, so whoever comes first */
+	ck_assert_int_eq(flight_rate_offer(&rate, 100, USER, BEGIN + MINUTE), FLIGHT_TAKEN);
+	next(&rate, BEGIN + 2 * MINUTE, 100);
+	ck_assert_int_eq(flight_rate_offer(&rate, 101, USER, BEGIN + 2 * MINUTE), FLIGHT_TOO_MANY);
+	ck_assert_int_eq(flight_rate_offer(&rate, 102, USER + 5, BEGIN + 2 * MINUTE), FLIGHT_TAKEN);
 }
 END_TEST
 
@@ -298,6 +353,8 @@ int main(void)
 	tcase_add_test(rate, per_minute);
 	tcase_add_test(rate, once);
 	tcase_add_test(rate, turns);
+	tcase_add_test(rate, turns_of_users);
+	tcase_add_test(rate, many_users);
 	tcase_add_test(rate, none_allowed);
 	tcase_add_test(rate, full_ring);
 	tcase_add_checked_fixture(files, setup, teardown);
