@@ -13,6 +13,7 @@
 #include "config/load.h"
 #include "environment.h"
 #include "find_traces.h"
+#include "handover/frames.h"
 #include "import/around.h"
 #include "options.h"
 #include "why/kept.h"
@@ -138,6 +139,22 @@ static int run_folders(
 	return all ? status : EXIT_FAILURE;
 }
 
+static void say_not_kept(const struct config *config, uint64_t id)
+{
+	g_autofree char *snapshot = g_build_filename(config->state_directory, FLIGHT_SNAPSHOT, NULL);
+
+	if (access(snapshot, F_OK) == 0)
+		log_warning("a late trace is being looked into just now: if it is %016" PRIx64
+			    ", ask again when `blkin status` says that one more is kept",
+			id);
+	else
+		log_warning("[kernel] has `mode = flight`, and nothing is kept of %016" PRIx64
+			    ": what the kernel did is known of late traces only ([thresholds]), from some "
+			    "seconds after they have ended; `blkin status` says how many were refused, or "
+			    "failed",
+			id);
+}
+
 /* An answer that the flight recorder keeps comes first: what is recorded otherwise has no kernel's events. */
 static int run_kept_or_here(const struct why_options *options, const struct config *config)
 {
@@ -146,9 +163,7 @@ static int run_kept_or_here(const struct why_options *options, const struct conf
 	if (!options->flight && kept_show(config, options->id, options->json, &failed))
 		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 	if (!options->flight && config_flies(config))
-		log_warning("[kernel] has `mode = flight`, and nothing is kept of %016" PRIx64
-			    ": what the kernel did is known of late traces only",
-			options->id);
+		say_not_kept(config, options->id);
 	return run_here(options, config);
 }
 

@@ -11,6 +11,8 @@
 static const char *fix_of(enum flight_fault fault)
 {
 	switch (fault) {
+	case FLIGHT_FAULT_FOLDER:
+		return "make it a folder in which the agent's user may write, or remove what is in its place";
 	case FLIGHT_FAULT_ROOM:
 		return "make room on the disk of `state-directory`, or lower `memory` in [session] (a "
 		       "snapshot takes as much, and a copy of what programs recorded as much again) or "
@@ -34,8 +36,8 @@ void findings_add_flight(struct findings *findings, const struct status *status)
 	if (!failure->at || clock_monotonic() - failure->at >= LASTS_NS || !config_flies(status->config))
 		return;
 	finding_add(findings, "flight-failed", fix_of(failure->fault),
-		"what the kernel did during the late trace %016" PRIx64
-		" is not kept: %s (so it went with %" PRId64 " late traces, and %" PRId64 " are kept)",
+		"what the kernel did during the late trace %016" PRIx64 " is not kept: %s (failed: %" PRId64
+		", kept: %" PRId64 ")",
 		failure->trace_id, failure->why, status->rows.row[FLIGHT_FAILED],
 		status->rows.row[FLIGHT_KEPT]);
 }

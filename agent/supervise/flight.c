@@ -178,32 +178,31 @@ static void fail(struct flight *flight, enum flight_fault fault, const char *why
 	end(flight);
 }
 
-static bool has_room(const struct flight *flight, char *why, size_t size)
+/* For the snapshot, and copies of as much of the programs' trace. */
+static bool has_room(const struct settings_of_flight *settings)
 {
-	const struct settings_of_flight *settings = flight->settings;
 	struct statvfs disk;
-	int code = flight_folder_make(settings->folder);
 
-	if (code != 0) {
-		snprintf(why, size, "%s cannot be made: %s", settings->folder, g_strerror(code));
-		return false;
-	}
-	/* the snapshot, and copies of as much of the programs' trace */
-	if (statvfs(settings->folder, &disk) == 0 &&
-		disk.f_bavail * disk.f_frsize < 2 * settings->memory + settings->bytes + ROOM_BYTES) {
-		snprintf(why, size, "the disk of %s has too little room for a snapshot", settings->folder);
-		return false;
-	}
-	return true;
+	return statvfs(settings->folder, &disk) != 0 ||
+	       disk.f_bavail * disk.f_frsize >= 2 * settings->memory + settings->bytes + ROOM_BYTES;
 }
 
 /* Returns the snapshot's number; 0 if there is to be none. */
 static uint64_t begin(struct flight *flight, int64_t now)
 {
+	const char *folder = flight->settings->folder;
 	char why[512];
+	int code;
 
-	flight_folder_clean(flight->settings->folder);
-	if (!has_room(flight, why, sizeof(why))) {
+	flight_folder_clean(folder);
+	code = flight_folder_make(folder);
+	if (code != 0) {
+		snprintf(why, sizeof(why), "%s cannot be made: %s", folder, g_strerror(code));
+		fail(flight, FLIGHT_FAULT_FOLDER, why);
+		return 0;
+	}
+	if (!has_room(flight->settings)) {
+		snprintf(why, sizeof(why), "the disk of %s has too little room for a snapshot", folder);
 		fail(flight, FLIGHT_FAULT_ROOM, why);
 		return 0;
 	}

@@ -21,7 +21,8 @@ struct flight;
 
 /* Why a late trace was not kept: who is to do something about it. */
 enum flight_fault {
-	FLIGHT_FAULT_ROOM,     /* the folder: it cannot be made, or its disk is full */
+	FLIGHT_FAULT_FOLDER,   /* it cannot be made */
+	FLIGHT_FAULT_ROOM,     /* its disk is full */
 	FLIGHT_FAULT_SNAPSHOT, /* LTTng */
 	FLIGHT_FAULT_PROGRAM,  /* there is no `blkin` */
 	FLIGHT_FAULT_ANSWER    /* `blkin why` */

@@ -143,3 +143,6 @@ def test_kept_answers(node, receiver):
         assert (done.returncode, done.stdout) == (0, expected)
     done = command(node, "why", "cc")
     assert done.returncode == 1 and "nothing is kept of 00000000000000cc" in done.stderr
+    os.makedirs(os.path.join(folder, "snapshot"))
+    done = command(node, "why", "cc")
+    assert done.returncode == 1 and "is being looked into just now" in done.stderr and "nothing is kept" not in done.stderr

@@ -116,6 +116,21 @@ def test_command_is_missing(node, receiver, installed):
     keeps_the_next(node)
 
 
+def test_folder_cannot_be_made(node, receiver):
+    """As something else is in its place: what to do is not to make room."""
+    start_with_snapshots(node, receiver)
+    folder = node.path("state/flight")
+    with open(folder, "w", encoding="ascii") as file:
+        file.write("somebody's")
+    late(node)
+    found = wait_until(lambda: finding(node), 20, "the finding")
+    assert f"{folder} cannot be made: Not a directory (failed: 1, kept: 0)" in found["what"]
+    assert found["fix"].startswith("make it a folder in which the agent's user may write")
+    assert counts(node) == (0, 0, 1)
+    os.remove(folder)
+    keeps_the_next(node)
+
+
 # A snapshot; the first one has no room left.
 FULL = """#!/bin/sh
 cp -r {snapshot} "$1"
