@@ -12,7 +12,9 @@
 #include <glib.h>
 #include <glib/gstdio.h>
 
+#define SNAPSHOT "snapshot"
 #define COPIES "copies"
+#define PART ".part"
 #define MODE 0750
 #define DESCRIPTORS 16
 
@@ -37,6 +39,12 @@ static bool is_answer(const char *name)
 	return g_str_has_suffix(name, ".jsonl") || g_str_has_suffix(name, ".txt");
 }
 
+/* What is nobody's here is left alone: the folder may be a link to one that has more in it. */
+static bool is_unfinished(const char *name)
+{
+	return g_str_equal(name, SNAPSHOT) || g_str_equal(name, COPIES) || g_str_has_suffix(name, PART);
+}
+
 void flight_folder_clean(const char *path)
 {
 	GDir *list = g_dir_open(path, 0, NULL);
@@ -45,7 +53,7 @@ void flight_folder_clean(const char *path)
 	while (list && (name = g_dir_read_name(list))) {
 		g_autofree char *entry = g_build_filename(path, name, NULL);
 
-		if (!is_answer(name))
+		if (is_unfinished(name))
 			nftw(entry, remove_entry, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
 	}
 	if (list)

@@ -13,7 +13,7 @@
 /* Makes the folder @path if it is not there, with an empty one for copies in it. 0, or errno. */
 int flight_folder_make(const char *path);
 
-/* Removes what is not an answer: snapshots, copies, and answers that were not finished. */
+/* Removes what was not finished: a snapshot, copies, and answers. */
 void flight_folder_clean(const char *path);
 
 /* Whether there is an answer. */

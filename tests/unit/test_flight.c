@@ -207,11 +207,13 @@ START_TEST(cleaned)
 	put("00000000000000aa.jsonl.part", 1, 1);
 	put("00000000000000ab.jsonl", 1, 1);
 	put("00000000000000ab.txt", 1, 1);
+	put("somebody's", 1, 1);
 	flight_folder_clean(folder);
 	ck_assert(!has("snapshot") && !has("copies") && !has("00000000000000aa.jsonl.part"));
 	ck_assert(flight_folder_has(folder, 0xab) && !flight_folder_has(folder, 0xaa));
 	remove_one("00000000000000ab.jsonl");
 	remove_one("00000000000000ab.txt");
+	remove_one("somebody's");
 }
 END_TEST
 
