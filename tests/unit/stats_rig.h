@@ -67,14 +67,21 @@ static inline void add(const char *service, const char *name, int64_t duration, 
 	put_trait(&span);
 }
 
-static inline bool take(void)
+/* As they are until the next ones are taken; @counted is for what has their number. */
+static inline struct items items_of(struct batch *counted)
 {
-	struct batch counted = {.count = waiting}; /* only its traits and names are looked at */
-	struct items spans = {.batch = &counted,
+	counted->count = waiting; /* only its traits and names are looked at */
+	return (struct items){.batch = counted,
 		.traits = (const struct trait *)(const void *)traits.data,
 		.named = named.data,
 		.words = words.data,
 		.words_size = words.size};
+}
+
+static inline bool take(void)
+{
+	struct batch counted = {0};
+	struct items spans = items_of(&counted);
 	bool good = statistics_take(namer, &spans);
 
 	waiting = 0;

@@ -174,6 +174,22 @@ START_TEST(spans_are_counted)
 }
 END_TEST
 
+/* For the flight recorder, where users take turns. */
+START_TEST(whose_they_are)
+{
+	struct batch counted = {0};
+	struct items spans;
+
+	add("osd.0", "write", 1000, false, 1);
+	user = 8;
+	add("osd.0", "write", 1000, false, 2);
+	spans = items_of(&counted);
+	ck_assert(statistics_take(namer, &spans));
+	ck_assert_uint_eq(statistics_user_of(namer, &spans, 0), 7);
+	ck_assert_uint_eq(statistics_user_of(namer, &spans, 1), 8);
+}
+END_TEST
+
 /* Whatever bytes they have; they are as they are shown. */
 START_TEST(names_are_told_apart)
 {
@@ -447,6 +463,7 @@ int main(void)
 	tcase_add_checked_fixture(counting, make_statistics, end_statistics);
 	tcase_set_timeout(counting, 60);
 	tcase_add_test(counting, spans_are_counted);
+	tcase_add_test(counting, whose_they_are);
 	tcase_add_test(counting, names_are_told_apart);
 	tcase_add_test(counting, names_are_bounded);
 	tcase_add_test(counting, names_are_told_once);
