@@ -55,6 +55,7 @@ struct why {
 	GArray *records;   /* of struct why_record */
 	GHashTable *heard; /* struct why_heard by the processor's number */
 	bool unread;       /* a trace that cannot be read may be the kernel's */
+	bool flies;        /* the kernel's events are elsewhere: in the flight recorder */
 	bool spread;       /* the spans are of several machines */
 	char *foreign;     /* the host of a kernel's trace that is not used, as its clock is another one */
 	char *host, *other; /* of the kernel's events; of several hosts two */

@@ -47,6 +47,7 @@ static void look(void *data)
 	signal(SIGPIPE, SIG_IGN);
 	why_init(&why, run->id);
 	why.unread = run->unread;
+	why.flies = config_flies(run->config) && !run->kept;
 	run->damaged =
 		!why_collect(&why, run->config, run->traces, &run->guard, run->error, sizeof(run->error));
 	run->found = why.spans->len > 0;

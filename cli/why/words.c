@@ -161,6 +161,12 @@ static void put_wrong(const struct why *why, void (*put)(void *data, const char 
 
 static void put_no_switch(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
 {
+	if (why->flies && !why->any_kernel) {
+		put(data, "What the kernel did is known of late traces only, as [kernel] has `mode = "
+			  "flight`: of "
+			  "this one nothing is kept.");
+		return;
+	}
 	put(data, why->any_kernel ? "No sched_switch is recorded, so it is not known when a thread "
 				    "ran: put into [kernel] "
 				    "`events = " WORDS_EVENTS "` and `syscalls = *`."

@@ -59,6 +59,9 @@ def test_no_snapshot(node, receiver):
     assert node.agent.log().count(line) == 1
     assert left(node) == []
     receiver.wait_for(1)
+    # of it is known what programs have recorded, and that [kernel] is as it has to be
+    done = wait_until(lambda: (done := command(node, "why", trace)).returncode == 0 and done, 30, "the span to be found")
+    assert "of this one nothing is kept" in " ".join(done.stdout.split()) and "put into [kernel]" not in done.stdout
 
 
 def test_empty_snapshot(node, receiver):
