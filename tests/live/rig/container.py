@@ -8,7 +8,10 @@ folders that are mounted. This machine's /usr stands for the image.
 import contextlib
 import os
 import shlex
+import shutil
 import signal
+
+from rig.node import TOP, thread_options
 
 UID, TRACING = 990, 991  # in the container; the group has the number that the node's daemon gives its socket
 ETC = {
@@ -59,6 +62,7 @@ class Container:
         for name, text in ETC.items():
             with open(os.path.join(self.etc, name), "w", encoding="utf-8") as file:
                 file.write(text.format(uid=UID, tracing=tracing))
+        shutil.copy(os.path.join(TOP, "tests/tsan.supp"), self.etc)
         self.program = None
 
     def start(self, *command, name="container", **environment):
@@ -67,7 +71,8 @@ class Container:
         self.program = self.node.start(
             ["unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c", ENTER, "enter", self.root]
             + [*mounts, "--", *command],
-            name=name, etc=self.etc, uid=str(UID), tracing=str(self.tracing), **environment,
+            name=name, etc=self.etc, uid=str(UID), tracing=str(self.tracing),
+            **dict({"TSAN_OPTIONS": thread_options("/etc")}, **environment),
         )  # fmt: skip
         self.program.send = self.signal
         return self.program
@@ -91,6 +96,7 @@ class Container:
         """Runs a command in the container, as its user, as `podman exec` does; returns what it printed."""
         enter = ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--root", f"--wd=/proc/{self.pid}/root"]
         become = ["setpriv", f"--reuid={UID}", f"--regid={UID}", f"--groups={self.tracing}", "--"]
+        environment = dict({"TSAN_OPTIONS": thread_options("/etc")}, **environment)
         program = self.node.start([*enter, *become, *command], name="inside", **environment)
         code = program.wait(60)
         assert code == 0, f"{shlex.join(command)}: {code}\n{program.log()}"

@@ -65,6 +65,11 @@ WHOLE_STACKS = {"ASAN_OPTIONS": "verify_asan_link_order=0:fast_unwind_on_malloc=
 
 
 @functools.cache
+def thread_options(folder):
+    """ThreadSanitizer's; @folder: the one of tsan.supp, which a program must see to start at all."""
+    return f"suppressions={folder}/tsan.supp:second_deadlock_stack=1:exitcode=66"
+
+
 def leak_environment():
     """
     What lets the leak sanitizer know babeltrace2's plugin, which keeps a little when its peer goes: it would be unloaded
@@ -122,7 +127,7 @@ class Node:
             LD_LIBRARY_PATH=os.path.join(build_dir(), "libclient"),
             LSAN_OPTIONS=f"suppressions={TOP}/tests/lsan.supp:print_suppressions=0",
             UBSAN_OPTIONS="print_stacktrace=1",
-            TSAN_OPTIONS=f"suppressions={TOP}/tests/tsan.supp:second_deadlock_stack=1:exitcode=66",
+            TSAN_OPTIONS=thread_options(f"{TOP}/tests"),
         )
         if "thread" in sanitizers():
             # GLib 2.74 hands memory from thread to thread in a way that ThreadSanitizer cannot see
