@@ -14,7 +14,7 @@ from expect import check_load
 from rig.idsink import SinkPair
 from rig.load import KEEP, LOAD
 from rig.node import paced
-from rig.process import free_port
+from rig.process import PATIENCE, free_port
 from rig.scribe import Receiver
 from test_import import recording, run_import  # noqa: F401
 from test_kill import BOUND, KILLS
@@ -75,7 +75,7 @@ def test_restarted_while_one_output_is_away(node, name):
     """SIGTERM, and a new start, again and again: each span is at both, and none twice."""
     pair = SinkPair(node)
     pair.start_agent(session=KEPT, spool=QUICK_SPOOL, agent={"stop_timeout": "1s"})
-    load, spans = start_load(node, 20, RATE)
+    load, spans = start_load(node, 20 * PATIENCE, RATE)  # longer than five restarts take
     total = spans * WORKERS
     pair[name].wait_for(RATE, 30)
     for away in (False, True, True, False, True):
