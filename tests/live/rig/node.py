@@ -64,12 +64,12 @@ def paced(plain, under_sanitizers):
 WHOLE_STACKS = {"ASAN_OPTIONS": "verify_asan_link_order=0:fast_unwind_on_malloc=0"}
 
 
-@functools.cache
 def thread_options(folder):
     """ThreadSanitizer's; @folder: the one of tsan.supp, which a program must see to start at all."""
     return f"suppressions={folder}/tsan.supp:second_deadlock_stack=1:exitcode=66"
 
 
+@functools.cache
 def leak_environment():
     """
     What lets the leak sanitizer know babeltrace2's plugin, which keeps a little when its peer goes: it would be unloaded
