@@ -48,18 +48,25 @@ def suite_of(item):
     return next((suite for suite in SUITES if item.path.name.split(".")[0].split("_")[1] == suite), None)
 
 
-def is_left_out(item):
-    return any(left and item.get_closest_marker(name) for name, left in LEFT_OUT.items())
+def why_left_out(item):
+    """The reason of the first mark that leaves it out here, or None."""
+    marks = (item.get_closest_marker(name) for name, left in LEFT_OUT.items() if left)
+    return next((mark.args[0] for mark in marks if mark), None)
 
 
 def pytest_collection_modifyitems(config, items):
     """The suites with real receivers run when asked for, and then alone; of the others, what can run here."""
     wanted = next((suite for suite in SUITES if config.getoption(f"--{suite}")), None)
     other = [item for item in items if suite_of(item) != wanted]
-    config.left_out = [item for item in items if item not in other and is_left_out(item)]
+    config.left_out = [item for item in items if item not in other and why_left_out(item)]
     other += config.left_out
     config.hook.pytest_deselected(items=other)
     items[:] = [item for item in items if item not in other]
+
+
+def pytest_report_collectionfinish(config):
+    """./check counts these lines."""
+    return [f"left out: {item.nodeid}: {why_left_out(item)}" for item in config.left_out]
 
 
 def pytest_sessionfinish(session, exitstatus):
