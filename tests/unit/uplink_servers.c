@@ -107,19 +107,16 @@ START_TEST(next_takes_over_and_first_returns)
 	enum peer_act act = gone ? PEER_OK : failures[_i], good = PEER_OK;
 	struct servers servers;
 	struct rig *rig = &servers.rig;
-	int64_t begin;
 
 	open_servers(&servers, 2);
 	rig->is.timeout = 100 * NS_PER_MS;
-	rig->is.retry_min = rig->is.retry_max = 2 * NS_PER_SECOND;
+	rig->is.retry_min = rig->is.retry_max = 600 * NS_PER_SECOND; /* longer than anybody waits here */
 	start(rig);
 	deliver(&servers, 5);
 	peer_set_acts(servers.peers[0], &act, 1);
 	if (gone)
 		peer_stop(servers.peers[0]);
-	begin = clock_monotonic();
 	deliver(&servers, 20);
-	ck_assert_int_lt(clock_monotonic() - begin, 500 * NS_PER_MS); /* no rest is waited for */
 	assert_serving(&servers, 1);
 	ck_assert(state_of(rig).up);
 	ck_assert(!state_of(rig).servers[0].up && *state_of(rig).servers[0].error);
