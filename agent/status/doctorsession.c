@@ -107,6 +107,11 @@ void findings_add_session_socket(struct findings *findings, const struct status 
 	"buffers (`ps -eLo user,pid,comm | grep -e -ust` names the traced ones), and end it; nothing that "  \
 	"the agent could be set to helps"
 
+/* The same where the reader has too little memory for them. */
+#define TOO_LARGE                                                                                            \
+	"if [events] names events of which some program has very many, name fewer and reload the agent, "    \
+	"which begins a new session; or else raise `reader-memory` in [session], and restart it"
+
 /* What to do if the session is not read, or not all of it. */
 static const struct remedy {
 	const char *code, *fix;
@@ -217,6 +222,17 @@ bool doctor_daemon_is_named(enum reason reason)
 	       reason == REASON_CONSUMER_STILL;
 }
 
+/* Why the session is not read, or not all of it, and what to do about it. */
+static const struct remedy *remedy_of(const struct status *status)
+{
+	static const struct remedy too_large = {"reader-memory", TOO_LARGE};
+	enum reason reason = status->supervisor.reason;
+	bool of_memory =
+		reason == REASON_LEFT_OUT || reason == REASON_UNREADABLE || reason == REASON_READER_ENDED;
+
+	return of_memory && status->lacks_memory ? &too_large : &remedies[reason];
+}
+
 void findings_add_session(struct findings *findings, const struct status *status)
 {
 	const struct supervisor_state *supervisor = &status->supervisor;
@@ -233,8 +249,8 @@ void findings_add_session(struct findings *findings, const struct status *status
 		return;
 	}
 	if (supervisor->reason != REASON_NONE)
-		finding_add(findings, remedies[supervisor->reason].code, remedies[supervisor->reason].fix,
-			"%s", supervisor->error[0] ? supervisor->error : "the agent is starting");
+		finding_add(findings, remedy_of(status)->code, remedy_of(status)->fix, "%s",
+			supervisor->error[0] ? supervisor->error : "the agent is starting");
 	else if (!supervisor->collecting)
 		finding_add(findings, "no-session", BY_ITSELF "restart lttng-sessiond",
 			"LTTng's session is not read");
@@ -257,6 +273,12 @@ void findings_add_left_out(struct findings *findings, const struct status *statu
 		return;
 	for (unsigned i = 0; i < named; i++)
 		g_string_append_printf(users, "%s%" PRIu64, i ? ", " : "", status->left_out[i]);
-	finding_add(findings, "left-out", LEFT_OUT,
-		"what programs of user %s record cannot be read, and is counted as lost", users->str);
+	if (status->lacks_memory)
+		finding_add(findings, "reader-memory", TOO_LARGE,
+			"what programs of user %s record takes more than `reader-memory`, and is counted as "
+			"lost",
+			users->str);
+	else
+		finding_add(findings, "left-out", LEFT_OUT,
+			"what programs of user %s record cannot be read, and is counted as lost", users->str);
 }

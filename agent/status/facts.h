@@ -62,6 +62,7 @@ struct status {
 	int64_t progress;                       /* of the reader */
 	uint64_t left_out[STATUS_LEFT_OUT_MAX]; /* users whose packets are; there may be more */
 	unsigned left_out_count;
+	bool lacks_memory;    /* as it takes more than the reader may have */
 	struct census census; /* what `blkin status` found out, for the answer that it asks for */
 	const struct reload_state *reload;
 	bool forgets;

@@ -44,6 +44,7 @@ struct status *status_create(const struct status_source *source)
 	supervisor_read_flight(source->supervisor, &status->flight);
 	status->left_out_count =
 		supervisor_left_out(source->supervisor, status->left_out, STATUS_LEFT_OUT_MAX);
+	status->lacks_memory = supervisor_lacks_memory(source->supervisor);
 	return status;
 }
 

@@ -26,6 +26,7 @@ struct entry {
 	int64_t until;    /* he is left out; CLOCK_MONOTONIC ns, as below */
 	int64_t refused;  /* when babeltrace2 refused his trace last; 0: never */
 	int64_t last;     /* that something was wrong */
+	bool too_large;   /* the last reader that died of his trace took too much memory */
 };
 
 struct crash_suspects {
@@ -33,7 +34,8 @@ struct crash_suspects {
 	GArray *entries; /* of struct entry */
 	unsigned live;   /* readers that died of live reading, lately */
 	int64_t live_last, files_until;
-	int64_t died; /* when the last reader did: the next one reads each user alone; 0: none has */
+	bool live_too_large; /* the last of these took too much memory */
+	int64_t died;        /* when the last reader did: the next one reads each user alone; 0: none has */
 };
 
 struct crash_suspects *crash_suspects_create(void)
@@ -82,10 +84,11 @@ static struct entry *entry_of(struct crash_suspects *suspects, uint64_t user, in
 	return entry_at(suspects, i);
 }
 
-static void strike(struct crash_suspects *suspects, uint64_t user, int64_t now)
+static void strike(struct crash_suspects *suspects, uint64_t user, enum death death, int64_t now)
 {
 	struct entry *entry = entry_of(suspects, user, now);
 
+	entry->too_large = death == DEATH_TOO_LARGE;
 	if (++entry->strikes < STRIKES_MAX)
 		return;
 	entry->until = now + clock_backoff(PAUSE_NS, entry->times, PAUSE_MAX_NS);
@@ -96,25 +99,28 @@ static void strike(struct crash_suspects *suspects, uint64_t user, int64_t now)
 			user, (int)(PAUSE_NS / NS_PER_SECOND));
 }
 
-static void strike_live(struct crash_suspects *suspects, bool hung, int64_t now)
+static void strike_live(struct crash_suspects *suspects, enum death death, int64_t now)
 {
+	bool hung = death == DEATH_HUNG;
+
 	if (now - suspects->live_last > FORGET_LIVE_NS && now > suspects->files_until)
 		suspects->live = 0;
 	suspects->live_last = now;
+	suspects->live_too_large = death == DEATH_TOO_LARGE;
 	suspects->live += suspects->live == 0 && hung; /* the next one would hang too, for as long */
 	if (suspects->live++)
 		suspects->files_until = now + clock_backoff(PAUSE_NS, suspects->live - 2, PAUSE_MAX_NS);
 }
 
-void crash_suspects_died(struct crash_suspects *suspects, const uint64_t *user, bool live, bool hung)
+void crash_suspects_died(struct crash_suspects *suspects, const uint64_t *user, bool live, enum death death)
 {
 	int64_t now = clock_monotonic();
 
 	pthread_mutex_lock(&suspects->lock);
 	if (user)
-		strike(suspects, *user, now);
+		strike(suspects, *user, death, now);
 	else if (live)
-		strike_live(suspects, hung, now);
+		strike_live(suspects, death, now);
 	suspects->died = now;
 	pthread_mutex_unlock(&suspects->lock);
 }
@@ -188,4 +194,17 @@ unsigned crash_suspects_left_out(struct crash_suspects *suspects, uint64_t *user
 	}
 	pthread_mutex_unlock(&suspects->lock);
 	return count;
+}
+
+bool crash_suspects_too_large(struct crash_suspects *suspects)
+{
+	int64_t now = clock_monotonic();
+	bool found;
+
+	pthread_mutex_lock(&suspects->lock);
+	found = suspects->files_until > now && suspects->live_too_large;
+	for (guint i = 0; i < suspects->entries->len; i++)
+		found |= entry_at(suspects, i)->until > now && entry_at(suspects, i)->too_large;
+	pthread_mutex_unlock(&suspects->lock);
+	return found;
 }

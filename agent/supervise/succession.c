@@ -81,14 +81,22 @@ void succession_start(struct supervisor *supervisor)
 		FRAME_MAX + 2 * MAX(supervisor->settings.max_pending, position->size));
 }
 
+static enum death death_of(const struct supervisor *supervisor)
+{
+	if (supervisor->child.too_large)
+		return DEATH_TOO_LARGE;
+	return supervisor->child.killed && atomic_load(&supervisor->page->called) == DAEMON_RELAY
+		       ? DEATH_HUNG
+		       : DEATH_PLAIN;
+}
+
 /* Whose fault it is */
 static void find_culprit(struct supervisor *supervisor)
 {
 	uint64_t alone = atomic_load(&supervisor->page->alone), user = alone - 1;
 
 	crash_suspects_died(supervisor->suspects, alone ? &user : NULL,
-		atomic_load(&supervisor->page->live) != 0,
-		supervisor->child.killed && atomic_load(&supervisor->page->called) == DAEMON_RELAY);
+		atomic_load(&supervisor->page->live) != 0, death_of(supervisor));
 }
 
 void succession_end(struct supervisor *supervisor, int64_t patience_ns)

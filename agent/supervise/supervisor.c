@@ -451,6 +451,11 @@ unsigned supervisor_left_out(struct supervisor *supervisor, uint64_t *users, uns
 	return crash_suspects_left_out(supervisor->suspects, users, max);
 }
 
+bool supervisor_lacks_memory(struct supervisor *supervisor)
+{
+	return crash_suspects_too_large(supervisor->suspects);
+}
+
 void supervisor_destroy(struct supervisor *supervisor)
 {
 	pthread_mutex_lock(&supervisor->lock);

@@ -74,6 +74,9 @@ void supervisor_read_flight(struct supervisor *supervisor, struct flight_failure
 /* The users whose packets are left out, as they cannot be read: the first @max, and how many they are. */
 unsigned supervisor_left_out(struct supervisor *supervisor, uint64_t *users, unsigned max);
 
+/* Whether some of these, or what is not read live, takes more than `reader-memory`. */
+bool supervisor_lacks_memory(struct supervisor *supervisor);
+
 /*
  * Ends what it does, whatever that is, writes the checkpoint, for which the queues should be empty, and frees
  * @collector.

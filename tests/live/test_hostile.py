@@ -8,11 +8,13 @@ import pytest
 from expect import check_load, key_of
 from rig.load import KEEP, LOAD
 from rig.memory import allowance, rss_of_all
+from rig.node import WHOLE_STACKS, sanitized
 from rig.process import wait_until
 from rig.users import start_as
 
 HOSTILE, GOOD = 4321, 4322
 RATE, SECONDS = 200, 12
+KINDS = 500  # of 34 fields, which take 100 MB
 # What the agent may grow by, in KiB: both users' own streams and metadata, and what allocators keep.
 GROWTH = 6 * 1024
 
@@ -91,3 +93,31 @@ def test_event_that_is_not_ours(node, receiver, agent):
     assert program.running()
     assert "blkin:whatever" not in events_recorded(node)
     watch.check_memory(before)
+
+
+def findings(node):
+    return {finding["code"]: finding["fix"] for finding in node.status()["findings"]}
+
+
+def test_kinds_of_events_that_are_named(node, receiver):
+    """
+    More than the reader has memory for: their user is left out, or all are read from files, status says why, and the
+    others' spans arrive.
+    """
+    node.write_config(receiver.port, session=dict(KEEP, reader_memory="32M"), events={"names": "foreign:*"})
+    node.start_agent_again(**WHOLE_STACKS)
+    load = start_as(node, GOOD, "spanload", "-n", RATE * SECONDS, "-r", RATE)
+    program = start_as(node, HOSTILE, "classes", KINDS, 10, 1)
+    if sanitized():  # such a reader's memory has no bound
+        node.wait_ledger(lambda ledger: ledger.ignored == KINDS, 60, "all to be read")
+    else:
+        wait_until(lambda: "name fewer" in findings(node).get("reader-memory", ""), 60, "the status to say so", 0.2)
+    assert program.running() and load.wait() == 0
+
+    def came():
+        return [key_of(span) for span in receiver.spans()]
+
+    wait_until(lambda: len(set(came())) == RATE * SECONDS, 30, "all spans of the other")
+    # what a reader had handed over when it ended is read again
+    wait_until(lambda: len(came()) - RATE * SECONDS <= node.ledger().again, 10, "what came twice to be counted")
+    node.ledger().check()

@@ -53,17 +53,17 @@ END_TEST
 /* The first death of live reading sends the next reader to the files for once, the second for a while. */
 START_TEST(live_reading)
 {
-	crash_suspects_died(suspects, NULL, true, false);
+	crash_suspects_died(suspects, NULL, true, DEATH_PLAIN);
 	check_orders(true, false, 0);
 	g_array_unref(orders.suspects);
-	crash_suspects_died(suspects, NULL, false, false);
+	crash_suspects_died(suspects, NULL, false, DEATH_PLAIN);
 	check_orders(true, false, 0);
 	g_array_unref(orders.suspects);
-	crash_suspects_died(suspects, NULL, true, false);
+	crash_suspects_died(suspects, NULL, true, DEATH_PLAIN);
 	check_orders(true, true, 0);
 	ck_assert_int_le(orders.files, 30 * NS_PER_SECOND);
 	g_array_unref(orders.suspects);
-	crash_suspects_died(suspects, NULL, true, false);
+	crash_suspects_died(suspects, NULL, true, DEATH_PLAIN);
 	check_orders(true, true, 0);
 	ck_assert_int_gt(orders.files, 30 * NS_PER_SECOND);
 	g_array_unref(orders.suspects);
@@ -75,25 +75,25 @@ START_TEST(one_user)
 {
 	uint64_t first = 42;
 
-	crash_suspects_died(suspects, &root, false, false);
+	crash_suspects_died(suspects, &root, false, DEATH_PLAIN);
 	check_orders(true, false, 1);
 	ck_assert_int_eq(wait_of_first(), 0);
 	ck_assert_uint_eq(left_out(&first), 0);
 	g_array_unref(orders.suspects);
-	crash_suspects_died(suspects, &root, false, false);
+	crash_suspects_died(suspects, &root, false, DEATH_PLAIN);
 	check_orders(true, false, 1);
 	ck_assert_int_gt(wait_of_first(), 29 * NS_PER_SECOND);
 	ck_assert_uint_eq(left_out(&first), 1);
 	ck_assert_uint_eq(first, root);
 	g_array_unref(orders.suspects);
-	crash_suspects_died(suspects, &root, false, false); /* he was tried */
+	crash_suspects_died(suspects, &root, false, DEATH_PLAIN); /* he was tried */
 	check_orders(true, false, 1);
 	ck_assert_int_gt(wait_of_first(), 59 * NS_PER_SECOND);
 	g_array_unref(orders.suspects);
 	/* all is well, but one death is enough now */
 	crash_suspects_well(suspects, root);
 	ck_assert_uint_eq(left_out(&first), 0);
-	crash_suspects_died(suspects, &root, false, false);
+	crash_suspects_died(suspects, &root, false, DEATH_PLAIN);
 	check_orders(true, false, 1);
 	ck_assert_int_gt(wait_of_first(), 119 * NS_PER_SECOND);
 	g_array_unref(orders.suspects);
@@ -103,12 +103,29 @@ END_TEST
 /* One death, and the next reader can read him: nothing is held against him. */
 START_TEST(one_user_once)
 {
-	crash_suspects_died(suspects, &user, false, false);
+	crash_suspects_died(suspects, &user, false, DEATH_PLAIN);
 	crash_suspects_well(suspects, user);
-	crash_suspects_died(suspects, &user, false, false);
+	crash_suspects_died(suspects, &user, false, DEATH_PLAIN);
 	check_orders(true, false, 1);
 	ck_assert_int_eq(wait_of_first(), 0);
 	g_array_unref(orders.suspects);
+}
+END_TEST
+
+/* Of what a reader died is told for as long as it matters. */
+START_TEST(too_large)
+{
+	crash_suspects_died(suspects, NULL, true, DEATH_TOO_LARGE);
+	crash_suspects_died(suspects, &user, false, DEATH_TOO_LARGE);
+	ck_assert_msg(!crash_suspects_too_large(suspects), "each is tried once more");
+	crash_suspects_died(suspects, &user, false, DEATH_TOO_LARGE);
+	ck_assert(crash_suspects_too_large(suspects));
+	crash_suspects_well(suspects, user);
+	ck_assert(!crash_suspects_too_large(suspects));
+	crash_suspects_died(suspects, NULL, true, DEATH_TOO_LARGE);
+	ck_assert_msg(crash_suspects_too_large(suspects), "live reading is left");
+	crash_suspects_died(suspects, NULL, true, DEATH_PLAIN);
+	ck_assert(!crash_suspects_too_large(suspects));
 }
 END_TEST
 
@@ -132,8 +149,8 @@ START_TEST(many)
 	uint64_t first;
 
 	for (uint64_t i = 0; i < 5000; i++) {
-		crash_suspects_died(suspects, &i, false, false);
-		crash_suspects_died(suspects, &i, false, false);
+		crash_suspects_died(suspects, &i, false, DEATH_PLAIN);
+		crash_suspects_died(suspects, &i, false, DEATH_PLAIN);
 	}
 	ck_assert_uint_eq(left_out(&first), 1024);
 }
@@ -148,6 +165,7 @@ int main(void)
 	tcase_add_test(cases, live_reading);
 	tcase_add_test(cases, one_user);
 	tcase_add_test(cases, one_user_once);
+	tcase_add_test(cases, too_large);
 	tcase_add_test(cases, unreadable);
 	tcase_add_test(cases, many);
 	return run_cases("crashsuspects", cases);

@@ -217,7 +217,7 @@ static bool run_reader(struct crash_suspects *crash)
 		"a reader %s", how);
 	alone = witness->alone - 1;
 	if (!done)
-		crash_suspects_died(crash, witness->alone ? &alone : NULL, false, false);
+		crash_suspects_died(crash, witness->alone ? &alone : NULL, false, DEATH_PLAIN);
 	return done;
 }
 

@@ -272,6 +272,7 @@ ROWS = [
     ("program", "died in the middle of an event", "stream-stuck", "the agent makes another session", "test_stuck"),
     ("program", "has an LTTng of another version", "other-lttng", "install the node's in its container", "test_versions"),
     ("program", "records what cannot be read", "left-out", "find the program of that user, and end it", "test_misuse"),
+    ("program", "has more kinds of events that [events] names than the reader has memory for", "reader-memory", "name fewer, or raise `reader-memory`", "test_hostile"),
     ("program", "records other fields than blkin's", "events-malformed", "let it use `<blkin/blkin.h>`", "test_misuse"),
     ("program", "records the id 0", "events-id", "`blkin_id()` makes others", "test_misuse"),
     ("program", "records times that cannot be", "events-time", "use times from `blkin_now()` that have been", "test_misuse"),
