@@ -228,7 +228,7 @@ def test_connection_broken(node, receiver, how):
 
 
 FOREIGN = """
-echo elsewhere >/proc/sys/kernel/hostname || exit 1
+hostname elsewhere || exit 1
 lttng-sessiond --no-kernel --daemonize
 lttng --no-sessiond create blkin --live --ctrl-url=tcp://127.0.0.1:$0 --data-url=tcp://127.0.0.1:$1 &&
 lttng --no-sessiond enable-event -u -s blkin --all &&
@@ -242,7 +242,7 @@ def test_session_of_another_host(node, receiver):
     isolate = os.path.realpath(os.path.join(os.path.dirname(__file__), "../isolate"))
     os.mkdir(node.path("elsewhere"))
     node.start(
-        ["unshare", "--uts", isolate, "bash", "-c", FOREIGN] + node.relay_ports[:2],
+        [isolate, "unshare", "--uts", "bash", "-c", FOREIGN] + node.relay_ports[:2],
         name="elsewhere",
         HOME=node.path("elsewhere"),
         LTTNG_HOME=node.path("elsewhere"),
