@@ -26,8 +26,8 @@ static const struct told of_node[LEDGER_ROWS] = {
 		"programs record more than their ring buffers hold, or lttng-consumerd does not keep up: "
 		"events that are lost",
 		"raise `memory` in [session] (or `memory-max`, to which ring buffers grow by themselves), or "
-		"record "
-		"less (`blkin sampling 1/10`)"},
+		"record less (`blkin sampling 1/10`); if programs record little, lttng-consumerd was held "
+		"up, as by many users' first programs: raise `live-timer`"},
 	[PACKETS_LOST] = {"packets-lost",
 		"what was recorded could not be read before it was overwritten or given up: packets that are "
 		"lost",
