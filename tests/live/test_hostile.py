@@ -121,3 +121,24 @@ def test_kinds_of_events_that_are_named(node, receiver):
     # what a reader had handed over when it ended is read again
     wait_until(lambda: len(came()) - RATE * SECONDS <= node.ledger().again, 10, "what came twice to be counted")
     node.ledger().check()
+
+
+def test_sessions_of_others(node, receiver, agent):
+    """Of somebody who may trace: with all events, and rings of their own. Ours goes on, over a restart of the agent, too."""
+    before = rss_of_all(agent)
+    load = start_as(node, GOOD, "spanload", "-n", RATE * SECONDS, "-r", RATE)
+    for number in range(60):
+        name = f"theirs-{number}"
+        node.lttng("create", name, "--no-output")
+        node.lttng("enable-channel", "-u", "-s", name, "--subbuf-size=4096", "--num-subbuf=2", "all")
+        node.lttng("enable-event", "-u", "-s", name, "-c", "all", "*")
+        node.lttng("start", name)
+    assert load.running() and node.collecting() and not findings(node)
+    assert rss_of_all(agent) - before < allowance(GROWTH)
+    assert agent.stop() == 0
+    node.start_agent_again()
+    assert load.wait() == 0
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == RATE * SECONDS + 1 and ledger.idle(), 30, "all spans")
+    assert (ledger.lost, ledger.packets_lost, ledger.sessions) == (0, 0, 1)
+    receiver.wait_for(RATE * SECONDS + 1)
+    check_load([span for span in receiver.spans() if key_of(span)[0] == 0], 1, 1, RATE * SECONDS)
