@@ -72,9 +72,12 @@ def thread_options(folder):
 @functools.cache
 def leak_environment():
     """
-    What lets the leak sanitizer know babeltrace2's plugin, which keeps a little when its peer goes: it would be unloaded
-    by the time that leaks are looked for, and no suppression could name it.
+    What an agent needs under a sanitizer. It lets the leak sanitizer know babeltrace2's plugin, which keeps a little when its
+    peer goes: it would be unloaded by the time that leaks are looked for, and no suppression could name it.
     """
+    if "thread" in sanitizers():
+        # which sees POSIX threads alone: librdkafka's would end the agent
+        return {"LD_PRELOAD": os.path.join(build_dir(), "tests/live/programs/libc11threads.so")}
     if "address" not in sanitizers():
         return {}
     done = subprocess.run(
