@@ -154,6 +154,7 @@ struct config {
 	/* [kernel] */
 	char *kernel_events;        /* with `*`; "": none */
 	char *kernel_syscalls;      /* the same */
+	char *kernel_functions;     /* without `*`; "": none */
 	uint64_t kernel_own;        /* whether what the agent and LTTng do is recorded, too: 0 or 1 */
 	uint64_t kernel_mode;       /* an enum config_kernel */
 	uint64_t flight_per_minute; /* traces that are kept with what the kernel did */

@@ -240,6 +240,9 @@ void explain_value(const struct config_key *key, const char *text, int type, cha
 	case GLOBS:
 		globs_check(text, error, size);
 		break;
+	case SYMBOLS:
+		globs_check_symbols(text, error, size);
+		break;
 	case CONTEXTS:
 		contexts_parse(&contexts, text, error, size);
 		break;

@@ -40,19 +40,41 @@ static const char *fault(const char *glob)
 	return NULL;
 }
 
-int globs_check(const char *text, char *error, size_t size)
+static const char *fault_of_symbol(const char *name)
+{
+	const char *wrong = fault(name);
+
+	if (!wrong && strchr(name, '*'))
+		return "has a `*`, though each function is named by itself";
+	for (; *name && !wrong; name++)
+		if (!g_ascii_isalnum(*name) && !strchr("_.", *name))
+			return "has a character that no function's name has";
+	return wrong;
+}
+
+/* @what must be separated by commas, of which @find says what is wrong with one. */
+static int check(
+	const char *text, const char *(*find)(const char *name), const char *what, char *error, size_t size)
 {
 	g_auto(GStrv) list = globs_split(text);
 	const char *wrong = g_strv_length(list) > GLOBS_MAX ? "has more than 64 names" : NULL;
 
 	for (size_t i = 0; list[i] && !wrong; i++)
-		wrong = is_among(list, i, list[i]) ? "has a name twice" : fault(list[i]);
+		wrong = is_among(list, i, list[i]) ? "has a name twice" : find(list[i]);
 	if (wrong)
-		snprintf(error, size,
-			"%s; it must be names of events, separated by commas, in which `*` stands for "
-			"anything",
-			wrong);
+		snprintf(error, size, "%s; it must be names of %s", wrong, what);
 	return wrong ? -1 : 0;
+}
+
+int globs_check(const char *text, char *error, size_t size)
+{
+	return check(
+		text, fault, "events, separated by commas, in which `*` stands for anything", error, size);
+}
+
+int globs_check_symbols(const char *text, char *error, size_t size)
+{
+	return check(text, fault_of_symbol, "functions of the kernel, separated by commas", error, size);
 }
 
 /* What comes behind the prefix can be anything, so a `*` within it is enough. */

@@ -15,6 +15,9 @@ char **globs_split(const char *text);
 /* Returns 0, or -1 with @error saying what is wrong. */
 int globs_check(const char *text, char *error, size_t size);
 
+/* The same for names of the kernel's functions, which have no `*`. */
+int globs_check_symbols(const char *text, char *error, size_t size);
+
 /* The first one that may stand for a name that begins with @prefix; the caller's, or NULL. */
 char *globs_reaching(const char *text, const char *prefix);
 

@@ -80,6 +80,7 @@ const struct config_key config_keys[] = {
 
 	AGENT("kernel", "events", GLOBS, kernel_events, CHANGES_SESSION, .text = ""),
 	AGENT("kernel", "syscalls", GLOBS, kernel_syscalls, CHANGES_SESSION, .text = ""),
+	AGENT("kernel", "functions", SYMBOLS, kernel_functions, CHANGES_SESSION, .text = ""),
 	AGENT("kernel", "own", CHOICE, kernel_own, CHANGES_SESSION, .text = "no|yes", .number = 0, .max = 1),
 	AGENT("kernel", "mode", CHOICE, kernel_mode, CHANGES_SESSION, .text = "live|flight", .number = CONFIG_KERNEL_LIVE, .max = 1),
 	AGENT("kernel", "flight-per-minute", NUMBER, flight_per_minute, CHANGES_READER, .number = 2, .min = 1, .max = 60),

@@ -20,6 +20,7 @@ enum config_type {
 	FILE_OR_NONE, /* char *, of a file system: from / on, or empty */
 	PROXY,        /* char *, proxyurl.h */
 	GLOBS,        /* char *, several with commas: globs.h */
+	SYMBOLS,      /* char *, of functions, several with commas: the same */
 	CONTEXTS,     /* char *, the same: contexts.h */
 	PAIRS,        /* char *, ENTER/EXIT by vtid, several with commas: pairrules.h */
 	ADDRESS_OR_NONE,

@@ -10,6 +10,7 @@
 #include "config/check.h"
 #include "config/expand.h"
 #include "config/file.h"
+#include "config/flightlist.h"
 #include "config/outputtype.h"
 #include "config/section.h"
 #include "config/sources.h"
@@ -17,11 +18,28 @@
 #include "config/user.h"
 #include "config/value.h"
 
+static void settle_text(char **text, const char *value)
+{
+	g_free(*text);
+	*text = g_strdup(value);
+}
+
+/* A recorder that is to record nothing is none that anybody asks for. */
+static void settle_flight(struct config *config)
+{
+	if (config->kernel_mode != CONFIG_KERNEL_FLIGHT || config_flies(config))
+		return;
+	settle_text(&config->kernel_events, FLIGHT_EVENTS);
+	settle_text(&config->kernel_syscalls, FLIGHT_SYSCALLS);
+	settle_text(&config->kernel_functions, FLIGHT_FUNCTIONS);
+}
+
 /* What follows from other keys: an output that does not say how large its spool is has what [spool] says. */
 static void settle_values(struct config *config)
 {
 	/* a ring's packets must fit; an earlier version took less, so it is no mistake */
 	config->disk = MAX(config->disk, config->memory);
+	settle_flight(config);
 	for (guint i = 0; i < config->outputs->len; i++) {
 		struct output_config *output = g_ptr_array_index(config->outputs, i);
 

@@ -88,7 +88,7 @@ bool config_records_events(const struct config *config)
 
 static bool names_kernel(const struct config *config)
 {
-	return *config->kernel_events || *config->kernel_syscalls;
+	return *config->kernel_events || *config->kernel_syscalls || *config->kernel_functions;
 }
 
 bool config_reads_kernel(const struct config *config)

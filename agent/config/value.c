@@ -133,6 +133,8 @@ static bool valid_text(enum config_type type, const char *value)
 
 	if (type == GLOBS)
 		return !*value || globs_check(value, error, sizeof(error)) == 0;
+	if (type == SYMBOLS)
+		return !*value || globs_check_symbols(value, error, sizeof(error)) == 0;
 	if (type == CONTEXTS)
 		return !*value || contexts_parse(&contexts, value, error, sizeof(error)) == 0;
 	if (type == PAIRS)

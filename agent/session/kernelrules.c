@@ -100,6 +100,7 @@ GPtrArray *kernelrules_list(const struct config *config, const GPtrArray *names)
 	GPtrArray *rules = rules_create();
 	g_auto(GStrv) events = globs_split(config->kernel_events);
 	g_auto(GStrv) syscalls = globs_split(config->kernel_syscalls);
+	g_auto(GStrv) functions = globs_split(config->kernel_functions);
 	struct typed tracepoints = typed_rules(rules, LTTNG_EVENT_TRACEPOINT),
 		     calls = typed_rules(rules, LTTNG_EVENT_SYSCALL);
 
@@ -110,6 +111,9 @@ GPtrArray *kernelrules_list(const struct config *config, const GPtrArray *names)
 			add_events(&tracepoints, *name, names);
 	for (char **name = syscalls; *name; name++)
 		add(&calls, *name, takes_own(config) ? "" : BY_THREAD);
+	/* LTTng takes no filter for them */
+	for (char **name = functions; *name; name++)
+		rules_add(rules, *name, LTTNG_EVENT_FUNCTION, "");
 	g_hash_table_unref(tracepoints.names);
 	g_hash_table_unref(calls.names);
 	return rules;

@@ -145,6 +145,9 @@ static struct lttng_event *event_of(const struct rule *rule)
 	event->loglevel_type = rule->level_type;
 	event->loglevel = rule->level;
 	snprintf(event->name, sizeof(event->name), "%s", rule->name);
+	if (rule->type == LTTNG_EVENT_FUNCTION)
+		snprintf(event->attr.probe.symbol_name, sizeof(event->attr.probe.symbol_name), "%s",
+			rule->name);
 	return event;
 }
 

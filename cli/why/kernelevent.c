@@ -151,6 +151,10 @@ static const struct named {
 	{"irq_softirq_entry", KERNEL_SOFTIRQ_ENTRY},
 	{"softirq_exit", KERNEL_SOFTIRQ_EXIT},
 	{"irq_softirq_exit", KERNEL_SOFTIRQ_EXIT},
+	{"filemap_fault_entry", KERNEL_FAULT_ENTRY},
+	{"filemap_fault_exit", KERNEL_FAULT_EXIT},
+	{"do_swap_page_entry", KERNEL_FAULT_ENTRY},
+	{"do_swap_page_exit", KERNEL_FAULT_EXIT},
 	{"timer_hrtimer_expire_entry", KERNEL_TIMER_ENTRY},
 	{"timer_hrtimer_expire_exit", KERNEL_TIMER_EXIT},
 };

@@ -21,7 +21,9 @@ enum kernel_kind {
 	KERNEL_MIGRATE,
 	KERNEL_CALL_ENTRY,
 	KERNEL_CALL_EXIT,
-	KERNEL_FAULT, /* a page fault begins */
+	KERNEL_FAULT,       /* a page fault begins */
+	KERNEL_FAULT_ENTRY, /* the same, of which the end is recorded, too */
+	KERNEL_FAULT_EXIT,
 	KERNEL_BLOCK_COMPLETE,
 	KERNEL_IRQ_ENTRY,
 	KERNEL_IRQ_EXIT,

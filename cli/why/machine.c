@@ -99,6 +99,7 @@ static enum part part_of(const struct machine *machine, const struct thread *thr
 	const struct circumstances known = {.state = thread->reason,
 		.call = thread->call,
 		.fault = thread->fault,
+		.in_fault = thread->in_fault,
 		.outside = thread->outside && machine->all_calls,
 		.disk = machine->completions != thread->completions,
 		.disk_unknown = !machine->recorded[KERNEL_BLOCK_COMPLETE]};
@@ -160,7 +161,7 @@ static void lose(struct machine *machine, struct thread *thread, enum state stat
 {
 	thread_close_piece(thread, machine->time, PART_UNKNOWN, NULL);
 	thread->call = (struct text){0};
-	thread->fault = thread->outside = false;
+	thread->fault = thread->in_fault = thread->outside = false;
 	thread->waker = (struct whom){0};
 	move(machine, thread, state, number);
 	if (state == STATE_RUNNING)
@@ -324,7 +325,7 @@ static void take_call(struct machine *machine, const struct kernel_event *event)
 	if (!thread)
 		return;
 	close_state(machine, thread);
-	thread->fault = false;
+	thread->fault = thread->in_fault = false;
 	thread->outside = event->kind == KERNEL_CALL_EXIT;
 	thread->call = (struct text){0};
 	if (event->kind == KERNEL_CALL_EXIT)
@@ -337,8 +338,11 @@ static void take_fault(struct machine *machine, const struct kernel_event *event
 {
 	struct thread *thread = current_thread(machine, event);
 
-	if (thread)
-		thread->fault = true;
+	if (!thread)
+		return;
+	close_state(machine, thread);
+	thread->fault = event->kind == KERNEL_FAULT;
+	thread->in_fault = event->kind == KERNEL_FAULT_ENTRY;
 }
 
 static void tell_running(struct machine *machine, struct processor *cpu)
@@ -391,6 +395,8 @@ void machine_take(struct machine *machine, const struct kernel_event *event)
 		take_call(machine, event);
 		break;
 	case KERNEL_FAULT:
+	case KERNEL_FAULT_ENTRY:
+	case KERNEL_FAULT_EXIT:
 		take_fault(machine, event);
 		break;
 	case KERNEL_BLOCK_COMPLETE:

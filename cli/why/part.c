@@ -74,7 +74,7 @@ static enum part part_of_uninterruptible(const struct circumstances *known, enum
 	bool of_files = sort == SORT_FILE || sort == SORT_STREAM || sort == SORT_ASYNC;
 
 	/* a thread that is in no system call has nothing else to wait for */
-	if (known->outside || (known->fault && !of_files))
+	if (known->outside || known->in_fault || (known->fault && !of_files))
 		return PART_FAULT;
 	return known->disk || known->disk_unknown ? PART_DISK : PART_OTHER;
 }

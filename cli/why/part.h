@@ -17,6 +17,7 @@ struct circumstances {
 	int64_t state;     /* the kernel's, of the thread that went away */
 	struct text call;  /* the system call that it is in; data is NULL: in none that is recorded */
 	bool fault;        /* a page fault was the last that it did, */
+	bool in_fault;     /* or it is in one, */
 	bool outside;      /* or it was in no system call at all */
 	bool disk;         /* a request to the disk was completed meanwhile */
 	bool disk_unknown; /* that is not recorded */

@@ -29,8 +29,10 @@ struct thread {
 	/* what it is in */
 	struct text call;
 	uint64_t call_number;
-	bool fault, outside; /* of any system call that is recorded */
-	bool blind;          /* it is not recorded when threads run */
+	bool fault;    /* a page fault was the last that it did, */
+	bool in_fault; /* or it is in one */
+	bool outside;  /* of any system call that is recorded */
+	bool blind;    /* it is not recorded when threads run */
 	/* what its programs prove: */
 	GArray *proofs;      /* int64_t: when it ran */
 	guint proof;         /* the first that is not settled */

@@ -10,7 +10,7 @@ from rig.load import KEEP, LOAD
 from rig.process import wait_until
 from test_events_session import findings
 
-KERNEL = {"events": "sched_switch, unknown, block_*", "syscalls": "openat"}
+KERNEL = {"events": "sched_switch, unknown, block_*", "syscalls": "openat", "functions": "filemap_fault"}
 NEED_ROOT = 79
 UNAVAILABLE = 33
 
@@ -40,7 +40,7 @@ def test_events_and_system_calls(node, receiver):
     said = node.agent.log()
     for line in (
         "channel kernel", "sched_switch 0 in kernel but its own", "unknown 0 in kernel", "block_rq_issue 0 in kernel",
-        "openat 5 in kernel but its own",
+        "openat 5 in kernel but its own", "filemap_fault 2 in kernel at filemap_fault",
     ):  # fmt: skip
         assert said.count(f"fakekernel: {line}\n") == 1, said
 

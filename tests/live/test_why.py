@@ -332,6 +332,32 @@ def test_page_faults_that_are_not_recorded(made, all_calls):
     assert any("whether it was in another one" in sentence for sentence in line["missing"]) != all_calls
 
 
+def test_page_faults_of_functions(made):
+    """From the call to the return, also within a system call; behind it the thread waits for something else."""
+    for function in "filemap_fault", "do_swap_page":
+        for event in f"{function}_entry", f"{function}_exit":
+            made.kernel.events[event] = []
+            made.kernel.numbers[event] = len(made.kernel.numbers)
+    story = made.story()
+    story.run(MS)
+    story.log("filemap_fault_entry")
+    for _ in range(2):
+        story.wait(5 * MS, "page_fault", UNINTERRUPTIBLE, irq=(44, "disk"), disk=True)
+        story.run(MS)
+    story.log("filemap_fault_exit")
+    story.wait(7 * MS, "disk", UNINTERRUPTIBLE, irq=(44, "disk"), disk=True)
+    story.enter("write")
+    story.log("do_swap_page_entry")
+    story.wait(4 * MS, "page_fault", UNINTERRUPTIBLE, irq=(44, "disk"), disk=True)
+    story.log("do_swap_page_exit")
+    story.wait(3 * MS, "disk", UNINTERRUPTIBLE, irq=(44, "disk"), disk=True)
+    story.leave()
+    story.end()
+    made.span(T0, story.time)
+    (line,) = ask(made.write())
+    assert found(line) == expect(story.pieces, T0, story.time)
+
+
 def test_sleep(made):
     """Who sleeps is woken by a timer, though it interrupts somebody."""
     for recorded in False, True:

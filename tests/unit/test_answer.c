@@ -63,7 +63,8 @@ static struct answer parse(const char *text)
 /* All that the page shows of the trace, as text; g_free. It must be well-formed. */
 static char *show(void)
 {
-	const struct config config = {.ui = "", .kernel_events = "", .kernel_syscalls = "*"};
+	const struct config config = {
+		.ui = "", .kernel_events = "", .kernel_syscalls = "*", .kernel_functions = ""};
 	static const GMarkupParser parser = {NULL};
 	GMarkupParseContext *context = g_markup_parse_context_new(&parser, 0, NULL, NULL);
 	struct buffer html = {0};

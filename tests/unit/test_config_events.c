@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration of what is recorded beside spans. */
 #include "config/contexts.h"
+#include "config/flightlist.h"
 #include "config/globs.h"
 #include "config/load.h"
 #include "config/merge.h"
@@ -8,6 +9,7 @@
 #include "run.h"
 
 #define NAMES "; it must be names of events, separated by commas, in which `*` stands for anything\n"
+#define FUNCTIONS "; it must be names of functions of the kernel, separated by commas\n"
 #define SPANS                                                                                                \
 	", too, and these are recorded anyway: name the providers of the events, as `PROVIDER:*`, in "       \
 	"[events]\n"
@@ -24,6 +26,13 @@ START_TEST(mistakes)
 			"test: F:2: `events = sched switch` has a character that no event's name has" NAMES},
 		{"[kernel]\nsyscalls = read, write, read\n",
 			"test: F:2: `syscalls = read, write, read` has a name twice" NAMES},
+		{"[kernel]\nfunctions = filemap_*\n",
+			"test: F:2: `functions = filemap_*` has a `*`, though each function is named by "
+			"itself" FUNCTIONS},
+		{"[kernel]\nfunctions = do_swap_page, x-y\n",
+			"test: F:2: `functions = do_swap_page, x-y` has a character that no function's name "
+			"has" FUNCTIONS},
+		{"[kernel]\nfunctions = a, a\n", "test: F:2: `functions = a, a` has a name twice" FUNCTIONS},
 		{"[events]\nnames = *\n",
 			"test: F:2: `names` has `*`, which stands for spans (blkin:*)" SPANS},
 		{"[events]\nnames = a:*, bl*\n",
@@ -100,6 +109,27 @@ START_TEST(reload)
 }
 END_TEST
 
+static void check_kernel(const char *text, const char *events, const char *syscalls, const char *functions)
+{
+	struct config config;
+
+	ck_assert_int_eq(read_text(&config, text), 0);
+	ck_assert_str_eq(config.kernel_events, events);
+	ck_assert_str_eq(config.kernel_syscalls, syscalls);
+	ck_assert_str_eq(config.kernel_functions, functions);
+	config_free(&config);
+}
+
+/* The flight recorder has a list of its own where nothing is named. */
+START_TEST(flight)
+{
+	check_kernel("[kernel]\nmode = live\n", "", "", "");
+	check_kernel("[kernel]\nmode = flight\n", FLIGHT_EVENTS, FLIGHT_SYSCALLS, FLIGHT_FUNCTIONS);
+	check_kernel("[kernel]\nmode = flight\nsyscalls = futex\n", "", "futex", "");
+	check_kernel("[kernel]\nmode = flight\nfunctions = do_swap_page\n", "", "", "do_swap_page");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("all");
@@ -110,5 +140,6 @@ int main(void)
 	tcase_add_test(cases, mistakes);
 	tcase_add_test(cases, values);
 	tcase_add_test(cases, reload);
+	tcase_add_test(cases, flight);
 	return run_cases("config_events", cases);
 }

@@ -26,6 +26,7 @@ static char *rules_of(const char *events, const char *syscalls, bool own, bool f
 {
 	const struct config config = {.kernel_events = (char *)(uintptr_t)events,
 		.kernel_syscalls = (char *)(uintptr_t)syscalls,
+		.kernel_functions = (char *)(uintptr_t) "",
 		.kernel_own = own,
 		.kernel_mode = flight ? CONFIG_KERNEL_FLIGHT : CONFIG_KERNEL_LIVE};
 	g_autoptr(GPtrArray) list = kernel_names(), rules = kernelrules_list(&config, list);
@@ -63,6 +64,25 @@ START_TEST(flight)
 	g_autofree char *rules = rules_of("sched_*, block_rq_issue", "*", false, true);
 
 	ck_assert_str_eq(rules, "sched_*, block_rq_issue, syscall *");
+}
+END_TEST
+
+/* Of a kind of their own, and without a filter, which LTTng does not take for them. */
+START_TEST(functions)
+{
+	const struct config config = {.kernel_events = (char *)(uintptr_t) "sched_switch",
+		.kernel_syscalls = (char *)(uintptr_t) "",
+		.kernel_functions = (char *)(uintptr_t) "filemap_fault, do_swap_page"};
+	g_autoptr(GPtrArray) list = kernel_names(), rules = kernelrules_list(&config, list);
+
+	ck_assert_uint_eq(rules->len, 3);
+	for (guint i = 1; i < rules->len; i++) {
+		const struct rule *rule = rules->pdata[i];
+
+		ck_assert_str_eq(rule->name, i == 1 ? "filemap_fault" : "do_swap_page");
+		ck_assert_int_eq(rule->type, LTTNG_EVENT_FUNCTION);
+		ck_assert_str_eq(rule->filter, "");
+	}
 }
 END_TEST
 
@@ -124,6 +144,7 @@ int main(void)
 
 	tcase_add_test(cases, own);
 	tcase_add_test(cases, flight);
+	tcase_add_test(cases, functions);
 	tcase_add_test(cases, not_own);
 	tcase_add_test(cases, found);
 	tcase_add_test(cases, unknown);

@@ -282,8 +282,10 @@ static void assert_well_formed(const struct buffer *html)
 
 static void show(uint64_t high, uint64_t trace, guint spans)
 {
-	const struct config config = {
-		.ui = "http://x/{trace}?a&b", .kernel_events = "sched_switch", .kernel_syscalls = ""};
+	const struct config config = {.ui = "http://x/{trace}?a&b",
+		.kernel_events = "sched_switch",
+		.kernel_syscalls = "",
+		.kernel_functions = ""};
 	g_autofree char *query = high ? g_strdup_printf("id=%016" PRIx64 "%016" PRIx64, high, trace)
 				      : g_strdup_printf("id=%016" PRIx64, trace);
 	struct buffer html = {0};

@@ -133,6 +133,8 @@ START_TEST(names)
 		{"sched_wakeup_new", KERNEL_WAKEUP, ""},
 		{"x86_exceptions_page_fault_user", KERNEL_FAULT, ""},
 		{"page_fault_kernel", KERNEL_FAULT, ""},
+		{"filemap_fault_entry", KERNEL_FAULT_ENTRY, ""},
+		{"do_swap_page_exit", KERNEL_FAULT_EXIT, ""},
 		{"sched_switched", KERNEL_ANOTHER, ""},
 		{"syscall_entry", KERNEL_ANOTHER, ""},
 		{"", KERNEL_ANOTHER, ""},
@@ -161,7 +163,7 @@ START_TEST(waits)
 	static const struct {
 		int64_t state;
 		const char *call;
-		bool fault, outside, disk, disk_unknown;
+		bool fault, in_fault, outside, disk, disk_unknown;
 		enum part part;
 	} cases[] = {
 		{1, "futex", .part = PART_LOCK},
@@ -169,6 +171,7 @@ START_TEST(waits)
 		{1, "read", .part = PART_NETWORK},
 		{2, "read", .disk = true, .part = PART_DISK},
 		{2, "read", .fault = true, .disk = true, .part = PART_DISK},
+		{2, "read", .in_fault = true, .disk = true, .part = PART_FAULT},
 		{2, "read", .part = PART_OTHER},
 		{2, "read", .disk_unknown = true, .part = PART_DISK},
 		{0x102, "fsync", .disk = true, .part = PART_DISK},
@@ -190,6 +193,7 @@ START_TEST(waits)
 		const struct circumstances known = {.state = cases[i].state,
 			.call = cases[i].call ? text_of(cases[i].call) : (struct text){0},
 			.fault = cases[i].fault,
+			.in_fault = cases[i].in_fault,
 			.outside = cases[i].outside,
 			.disk = cases[i].disk,
 			.disk_unknown = cases[i].disk_unknown};

@@ -179,7 +179,9 @@ int lttng_enable_event_with_filter(
 	memcpy(&events[count], event, sizeof(*event));
 	filters[count] = filter ? strdup(filter) : NULL;
 	events[count++].enabled = 1;
-	fprintf(stderr, "fakekernel: %s %d in %s%s\n", event->name, (int)event->type, channel,
+	fprintf(stderr, "fakekernel: %s %d in %s%s%s%s\n", event->name, (int)event->type, channel,
+		event->type == LTTNG_EVENT_FUNCTION ? " at " : "",
+		event->type == LTTNG_EVENT_FUNCTION ? event->attr.probe.symbol_name : "",
 		filter ? " but its own" : "");
 	return 0;
 }
