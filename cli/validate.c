@@ -193,7 +193,7 @@ static bool takes(const struct config *config, enum kind kind)
 /* Pairs of the kernel's events are made of what [kernel] has recorded, and all of them are spans. */
 static void note_pairs(const struct config *config, const struct pair_rules *pairs, const char *prefix)
 {
-	if (pair_rules_have(pairs, true) && !*config->kernel_events && !*config->kernel_syscalls)
+	if (pair_rules_have(pairs, true) && !config_reads_kernel(config) && !config_flies(config))
 		printf("%snote: `spans` of [events] has pairs by tid, which need `events` or `syscalls` in "
 		       "[kernel]\n",
 			prefix);

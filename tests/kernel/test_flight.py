@@ -52,6 +52,20 @@ def test_late(recording):
     assert re.search(r"^blkin_agent_events_read_total 1$", page, re.MULTILINE)
 
 
+def test_causes(recording):
+    """What it records where nothing is named costs little, and still tells what a span waited for: each of the four is named."""
+    machine = recording.start(kernel={"mode": "flight", "flight-per-minute": "60"}, thresholds=LATE).machine
+    assert not [found for found in machine.status()["findings"] if found["code"].startswith("kernel-")]
+    for number, reason in enumerate(("cpu", "disk", "lock", "fault"), 1):
+        trace, other = suffer(machine, reason)
+        wait_until(lambda number=number: flight(machine) == [number, 0, 0], 300, "the answer", 2)
+        (line,) = map(json.loads, machine.read(f"{FOLDER}/{trace}.jsonl").splitlines())
+        print(machine.read(f"{FOLDER}/{trace}.txt"))
+        part, sentence = CAUSES[reason]
+        assert line["main"] == part and line["parts_ns"]["unknown"] == 0, line
+        assert re.fullmatch(sentence.format(other=other), line["cause"]), line["cause"]
+
+
 def as_soon_as(condition, then):
     """For the machine's shell, which is nearer to what happens there."""
     return f"for i in $(seq 6000); do {condition} && {{ {then}; exit; }}; sleep 0.01; done; exit 1"
