@@ -158,3 +158,21 @@ def test_switched(recording):
     assert f"{trace}.jsonl" in folder(machine)
     recording.reload(kernel=dict(KERNEL, mode="live"), thresholds=LATE)
     wait_until(lambda: "blkin-flight" not in ring(machine), 120, "the recorder to be gone", 2)
+
+
+def functions(machine):
+    """Those that the recorder has, by whether they are recorded."""
+    said = machine.run("su", "-s", "/bin/bash", "blkin", "-c", "lttng list blkin-flight", code=None)
+    return dict(re.findall(r"(\w+) \(type: function\) \[(\w+)\]", said))
+
+
+def test_functions(recording):
+    """They go and come with a reload; one that the kernel does not have is named."""
+    machine = recording.start(kernel={"mode": "flight"}, thresholds=LATE).machine
+    assert functions(machine) == {"filemap_fault": "enabled", "do_swap_page": "enabled"}
+    recording.reload(kernel=KERNEL, thresholds=LATE)
+    wait_until(lambda: set(functions(machine).values()) == {"disabled"}, 120, "the functions to be gone", 2)
+    recording.reload(kernel=KERNEL | {"functions": "no_such_function, do_swap_page"}, thresholds=LATE)
+    wait_until(lambda: functions(machine) == {"filemap_fault": "disabled", "do_swap_page": "enabled"}, 120, "one to be back", 2)
+    (said,) = [found["what"] for found in machine.status()["findings"] if found["code"] == "kernel-failed"]
+    assert "`no_such_function` of [kernel] is not recorded" in said
