@@ -101,13 +101,20 @@ def test_agent_is_killed(recording):
     records_again(recording)
 
 
+def suffer_and_stand_still(machine, then):
+    """
+    Does @then when a snapshot has been asked for, and before anything of it is written, however quick that is: the kernel's
+    consumer daemon stands still before the agent has waited for the rest of the trace; the session daemon waits for it, and
+    answers nobody.
+    """
+    machine.shell("slow lock && pkill -STOP -f '[l]ttng-consumerd.* -k '", seconds=300)
+    machine.shell(as_soon_as("! timeout 10 lttng list >/dev/null", then))
+
+
 def test_session_daemon_is_killed(recording):
     """In the midst of a snapshot, with its consumer daemon, as systemd does it: that one fails, and is counted."""
     machine = recording.start(kernel=KERNEL, thresholds=LATE).machine
-    # the kernel's consumer daemon stands still before the agent has waited for the rest of the trace, as the snapshot would be over
-    # before it is seen to have begun; the session daemon waits for it, and answers nobody
-    machine.shell("slow lock && pkill -STOP -f '[l]ttng-consumerd.* -k '", seconds=300)
-    machine.shell(as_soon_as("! timeout 10 lttng list >/dev/null", "systemctl kill --kill-whom=all -s KILL lttng-sessiond"))
+    suffer_and_stand_still(machine, "systemctl kill --kill-whom=all -s KILL lttng-sessiond")
     wait_until(lambda: flight(machine) == [0, 0, 1], 120, "the failure to be counted", 1)
     assert finding(machine)
     machine.shell("systemctl is-active lttng-sessiond || systemctl restart lttng-sessiond", code=None)
@@ -128,8 +135,8 @@ def test_disk_is_full(recording):
     machine = recording.start(kernel=KERNEL | {"flight-size": "1M"}, session={"memory": "8M"}, thresholds=LATE).machine
     machine.shell(f"mkdir -p {FOLDER}; mount -t tmpfs -o size=90M,mode=777 tmpfs {FOLDER}")
     try:
-        suffer(machine, "lock")
-        machine.shell(as_soon_as(SNAPSHOT, f"dd if=/dev/zero of={FOLDER}/fill bs=1M 2>/dev/null || true"))
+        suffer_and_stand_still(
+            machine, f"dd if=/dev/zero of={FOLDER}/fill bs=1M 2>/dev/null || true; pkill -CONT -f '[l]ttng-consumerd.* -k '")
         wait_until(lambda: flight(machine) == [0, 0, 1], 180, "the failure to be counted", 1)
         assert finding(machine)
         records_again(recording)
