@@ -13,13 +13,11 @@
 #include <lttng/tracepoint.h>
 
 #define INTEGER(name) lttng_ust_field_integer(uint64_t, name, number)
-#define TEN(name)                                                                                            \
-	INTEGER(name##0)                                                                                     \
-	INTEGER(name##1)                                                                                     \
-	INTEGER(name##2) INTEGER(name##3) INTEGER(name##4) INTEGER(name##5) INTEGER(name##6)                 \
-		INTEGER(name##7) INTEGER(name##8) INTEGER(name##9)
-
 /* clang-format off */
+#define TEN(name) \
+	INTEGER(name##0) INTEGER(name##1) INTEGER(name##2) INTEGER(name##3) INTEGER(name##4) \
+	INTEGER(name##5) INTEGER(name##6) INTEGER(name##7) INTEGER(name##8) INTEGER(name##9)
+
 LTTNG_UST_TRACEPOINT_EVENT(foreign, template,
 	LTTNG_UST_TP_ARGS(uint64_t, number, const uint8_t *, bytes, uint32_t, count),
 	LTTNG_UST_TP_FIELDS(

@@ -74,7 +74,7 @@ MATRIX = {
         Says("quiet", "test_doctor::test_sampled_out_by_the_program"),
         Says("events-lost spans-truncated", "test_truth_losses::test_something_is_lost"),
         Says("sampling-off level", "test_doctor::test_sampling_is_off"),
-        Says("events-malformed events-id events-time program-clock left-out", "test_misuse::test_other_fields"),
+        Says("events-malformed events-id events-time program-clock left-out reader-memory", "test_misuse::test_other_fields"),
     ),
     "provider library": (
         Says("no-blkin", "test_doctor::test_program_without_blkin"),
