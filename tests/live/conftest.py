@@ -49,9 +49,9 @@ def suite_of(item):
 
 
 def why_left_out(item):
-    """The reason of the first mark that leaves it out here, or None."""
+    """The reason of the first mark that leaves it out here, or its name; None: it runs."""
     marks = (item.get_closest_marker(name) for name, left in LEFT_OUT.items() if left)
-    return next((mark.args[0] for mark in marks if mark), None)
+    return next(("".join(mark.args) or mark.name for mark in marks if mark), None)
 
 
 def pytest_collection_modifyitems(config, items):
