@@ -221,8 +221,12 @@ def test_connection_broken(node, receiver, how):
     node.start_agent(receiver.port, session={"keep": "no", **ports})
     for _ in range(1 if how == "half" else ROUNDS):  # then the session is read from files for a while
         check_collects(node, receiver)
+        made = node.ledger().sessions
         HOW[how](node, proxies)
-        time.sleep(0.5)
+        if how in ("control", "data"):  # lttng-consumerd finds out when it sends the next time; what is recorded before that is lost
+            node.wait_for(lambda made=made: node.ledger().sessions > made, 30, "another session")
+        else:
+            time.sleep(0.5)
         wait_until(node.collecting, 30, "the agent to collect")
         check_collects(node, receiver, 2)
 
