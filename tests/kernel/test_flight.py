@@ -139,6 +139,7 @@ def test_disk_is_full(recording):
             machine, f"dd if=/dev/zero of={FOLDER}/fill bs=1M 2>/dev/null || true; pkill -CONT -f '[l]ttng-consumerd.* -k '")
         wait_until(lambda: flight(machine) == [0, 0, 1], 180, "the failure to be counted", 1)
         assert finding(machine)
+        machine.shell(f"rm {FOLDER}/fill")  # which the recorder leaves alone, as it is none of its files
         records_again(recording)
     finally:
         machine.shell(f"umount {FOLDER}")
