@@ -4,9 +4,11 @@ Ring buffers that were full grow: a session with larger ones takes the place of 
 nothing else is lost, none comes twice, and an agent that is started again keeps them.
 """
 
+import pytest
 from expect import end_load, key_of, keys_of
 from rig.load import KEEP, LOAD
 from rig.process import exactly, stopped
+from test_versions import room
 
 MIB = 1024 * 1024
 BURST = 8000  # spans, as fast as can be: more than ring buffers of 1M hold, and less than those of 16M do on one CPU
@@ -35,6 +37,14 @@ def burst(node, number):
         node.run([LOAD, "-P", number, "-n", BURST])
 
 
+def burst_lost(node, number):
+    """How many of such a burst were lost, once it is read."""
+    before = node.ledger()
+    there = before.read + before.lost + BURST
+    burst(node, number)
+    return node.wait_ledger(lambda ledger: ledger.read + ledger.lost >= there, 60, "the burst to be read or counted").lost - before.lost
+
+
 def check(node, receiver, load, bursts):
     """What is missing was counted as lost, and nothing came twice. Returns what is missing, by program."""
     recorded = end_load(load) | {(number, 0): BURST for number in bursts}
@@ -55,12 +65,9 @@ def test_they_grow_until_all_fits(node, receiver):
     load = begin(node, receiver, "16M")
     bursts, growing = [], True
     while growing:
-        was, before = size(node), node.ledger()
+        was = size(node)
         bursts.append(len(bursts) + 2)
-        burst(node, bursts[-1])
-        all_there = before.read + before.lost + BURST
-        ledger = node.wait_ledger(lambda ledger, there=all_there: ledger.read + ledger.lost >= there, 60, "the burst to be read or counted")
-        growing = ledger.lost > before.lost
+        growing = burst_lost(node, bursts[-1]) > 0
         if growing:
             node.wait_for(lambda was=was: size(node) > was, 30, "larger ring buffers")
     made, last = sessions(node), size(node)
@@ -81,3 +88,18 @@ def test_no_further_than_they_may(node, receiver):
     missing = check(node, receiver, load, (2, 3))
     assert min(missing[2], missing[3]) > 0
     assert (sessions(node), size(node)) == (2, 2 * MIB)
+
+
+@pytest.mark.as_root("mounts")
+def test_no_further_than_there_is_room(node, receiver):
+    """A quarter of /dev/shm, for all users together; a larger one is used once it is there."""
+    with room("7M"):
+        load = begin(node, receiver, "16M")
+        for number in (2, 3):
+            assert burst_lost(node, number) > 0
+        assert (sessions(node), size(node)) == (1, MIB)
+    burst(node, 4)
+    node.wait_for(lambda: size(node) == 2 * MIB, 30, "larger ring buffers")
+    missing = check(node, receiver, load, (2, 3, 4))
+    assert min(missing[2], missing[3]) > 0
+    assert sessions(node) == 2
