@@ -387,23 +387,25 @@ static void try_filter(struct trial *trial)
 		miss(trial, place, "`filter` of [events]", trial->config->event_filter, why);
 }
 
-static void say_unknown(struct trial *trial, const char *key, const GPtrArray *said)
+/* Takes @said. */
+static void say_unknown(struct trial *trial, const char *key, GPtrArray *said)
 {
 	g_autofree char *place = place_of(trial->config->origins, "kernel", key);
 
 	for (guint i = 0; i < said->len; i++)
 		log_error("%s%s", place, (const char *)said->pdata[i]);
 	trial->unmet |= said->len > 0;
+	g_ptr_array_unref(said);
 }
 
 /* What the kernel does not have of [kernel], if there is a tracer to be asked: all else is recorded. */
 static void try_kernel(struct trial *trial)
 {
-	g_autoptr(GPtrArray) events = NULL, syscalls = NULL;
+	struct beside_unknown unknown = beside_find_unknown(trial->config);
 
-	beside_unknown(trial->config, &events, &syscalls);
-	say_unknown(trial, "events", events);
-	say_unknown(trial, "syscalls", syscalls);
+	say_unknown(trial, "events", unknown.events);
+	say_unknown(trial, "syscalls", unknown.syscalls);
+	say_unknown(trial, "functions", unknown.functions);
 }
 
 /* Whose trial it is */

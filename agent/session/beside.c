@@ -344,22 +344,36 @@ void beside_enable(const struct config *config, const char *name, struct anew an
 		beside_enable_kernel(config, name, anew.kernel, &omissions->kernel, changed);
 }
 
-void beside_unknown(const struct config *config, GPtrArray **events, GPtrArray **syscalls)
+/* Reading their names takes longer than asking LTTng, so it is done only where some are wanted. */
+static GPtrArray *unknown_functions(const char *wanted)
+{
+	GPtrArray *names = *wanted ? kernelnames_functions("/proc/kallsyms") : NULL;
+	GPtrArray *said = kernelnames_unknown(names, wanted);
+
+	if (names)
+		g_ptr_array_unref(names);
+	return said;
+}
+
+struct beside_unknown beside_find_unknown(const struct config *config)
 {
 	LOCK_TRACING;
 	struct kernelnames names = {0};
 	struct lttng_handle *handle = NULL;
+	struct beside_unknown unknown;
 
 	tracing_prepare(config);
 	if (wants_kernel(config) || config_flies(config))
 		handle = tracing_open_kernel("");
 	if (handle)
 		kernelnames_ask(&names, handle, config);
-	*events = kernelnames_unknown(names.events, config->kernel_events);
-	*syscalls = kernelnames_unknown(names.syscalls, config->kernel_syscalls);
+	unknown.events = kernelnames_unknown(names.events, config->kernel_events);
+	unknown.syscalls = kernelnames_unknown(names.syscalls, config->kernel_syscalls);
+	unknown.functions = unknown_functions(names.events ? config->kernel_functions : "");
 	kernelnames_free(&names);
 	if (handle)
 		lttng_destroy_handle(handle);
+	return unknown;
 }
 
 int beside_check_filter(const char *filter, char *error, size_t size)

@@ -50,9 +50,12 @@ void beside_enable_kernel(const struct config *config, const char *name, bool an
 void beside_explain_kernel(struct problem *problem, int code, const char *name);
 bool beside_is_hopeless(const struct problem *problem);
 
-/* What [kernel] names and this kernel does not have, of its events and of its system calls: a sentence for
- * each. Nothing if no tracer can be asked. To be unreffed. */
-void beside_unknown(const struct config *config, GPtrArray **events, GPtrArray **syscalls);
+/* What [kernel] names and this kernel does not have: a sentence for each. Nothing if no tracer can be asked.
+ * To be unreffed. */
+struct beside_unknown {
+	GPtrArray *events, *syscalls, *functions;
+};
+struct beside_unknown beside_find_unknown(const struct config *config);
 
 /* Whether a `filter` is one that LTTng understands: 0, or -1 with @error. No daemon is asked. */
 int beside_check_filter(const char *filter, char *error, size_t size);

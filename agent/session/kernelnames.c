@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/kernelnames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,38 @@ void kernelnames_free(struct kernelnames *names)
 	g_clear_pointer(&names->syscalls, g_ptr_array_unref);
 	for (size_t i = 0; i < G_N_ELEMENTS(names->listed); i++)
 		free(names->listed[i]);
+}
+
+/* "ADDRESS TYPE NAME", and a tab with the module's name in brackets: types t and w are functions. */
+static const char *function_of(char *line)
+{
+	char *type = strchr(line, ' '), *name = type ? strchr(type + 1, ' ') : NULL;
+
+	if (!name || !strchr("tTwW", type[1]))
+		return NULL;
+	name[1 + strcspn(name + 1, "\t\n")] = 0;
+	return name + 1;
+}
+
+GPtrArray *kernelnames_functions(const char *path)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	while (file && getline(&line, &size, file) > 0) {
+		const char *name = function_of(line);
+
+		if (name)
+			g_ptr_array_add(names, g_strdup(name));
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	if (!names->len)
+		g_clear_pointer(&names, g_ptr_array_unref);
+	return names;
 }
 
 static bool is_among(const GPtrArray *names, const char *pattern)

@@ -19,6 +19,10 @@ struct kernelnames {
 int kernelnames_ask(struct kernelnames *names, struct lttng_handle *handle, const struct config *config);
 void kernelnames_free(struct kernelnames *names);
 
+/* The kernel's functions, by @path, a list as /proc/kallsyms is; NULL if that does not tell. To be unreffed.
+ */
+GPtrArray *kernelnames_functions(const char *path);
+
 /* For each of the names and patterns of @globs that stands for none of @names a sentence that says so, and
  * what may be meant. To be unreffed. */
 GPtrArray *kernelnames_unknown(const GPtrArray *names, const char *globs);

@@ -14,9 +14,9 @@ def test_misspelled(recording):
     machine = recording.start(kernel={"events": "sched_switch, block_rq_*", "syscalls": "openat"}).machine
     assert "OK" in machine.run("blkin", "validate")
     assert finding(recording) is None
-    recording.reload(kernel={"events": "sched_swich, block_rg_*", "syscalls": "openat, opennat"})
+    recording.reload(kernel={"events": "sched_swich, block_rg_*", "syscalls": "openat, opennat", "functions": "do_swap_pag"})
     said = machine.run("blkin", "validate", code=1)
-    for wrong, meant in ("sched_swich", "sched_switch"), ("block_rg_*", "block_rq_*"), ("opennat", "openat"):
+    for wrong, meant in ("sched_swich", "sched_switch"), ("block_rg_*", "block_rq_*"), ("opennat", "openat"), ("do_swap_pag", "do_swap_page"):
         (line,) = [line for line in said.splitlines() if f"`{wrong}`" in line]
         assert "test.conf:" in line and f"is `{meant}` meant?" in line
     found = wait_until(lambda: finding(recording), 60, "the finding", 1)

@@ -2,6 +2,7 @@
 /* The rules that [kernel] becomes, and the names that the kernel does not have. */
 #include <check.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "session/kernelnames.h"
 #include "session/kernelrules.h"
@@ -138,6 +139,30 @@ START_TEST(unknown)
 }
 END_TEST
 
+START_TEST(kernels_functions)
+{
+	g_autofree char *path = g_build_filename(g_get_tmp_dir(), "blkin-kallsyms-XXXXXX", NULL);
+	int fd = g_mkstemp(path);
+	g_autoptr(GPtrArray) list = NULL, none = kernelnames_functions("/nonexistent/kallsyms"), said = NULL;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(close(fd), 0);
+	ck_assert(g_file_set_contents(path,
+		"0000000000000000 T do_swap_page\n0000000000000000 t filemap_fault\t[ext4]\n"
+		"0000000000000000 D jiffies\n0000000000000000 W a_weak_one\nno line\n0000000000000000 T last",
+		-1, NULL));
+	list = kernelnames_functions(path);
+	ck_assert_ptr_null(none);
+	ck_assert_uint_eq(list->len, 4);
+	said = kernelnames_unknown(list, "filemap_fault, a_weak_one, last, jiffies, do_swap_pag");
+	ck_assert_uint_eq(said->len, 2);
+	ck_assert_msg(strstr(said->pdata[0], "`jiffies` of [kernel] records nothing"), "%s",
+		(char *)said->pdata[0]);
+	ck_assert_msg(strstr(said->pdata[1], "is `do_swap_page` meant?"), "%s", (char *)said->pdata[1]);
+	ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("all");
@@ -148,5 +173,6 @@ int main(void)
 	tcase_add_test(cases, not_own);
 	tcase_add_test(cases, found);
 	tcase_add_test(cases, unknown);
+	tcase_add_test(cases, kernels_functions);
 	return run_cases("kernelrules", cases);
 }
