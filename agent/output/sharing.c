@@ -37,15 +37,20 @@ struct sharing {
 
 /* The file */
 
-/* "1/12.5", and nothing else but space. */
+/* "1/12.5", and nothing else but space: an exponent is fine, but not the hexadecimal number that strtod
+ * takes, too. */
 static bool parse(const char *text, double *part)
 {
 	char *end;
+	size_t digits;
 	double one_in;
 
 	if (!g_str_has_prefix(text, "1/") || !g_ascii_isdigit(text[2]))
 		return false;
+	digits = strspn(text + 2, "0123456789.eE+");
 	one_in = g_ascii_strtod(text + 2, &end);
+	if (end != text + 2 + digits)
+		return false;
 	end += strspn(end, " \t\r\n");
 	if (*end || !(one_in >= 1) || one_in > 1e6)
 		return false;
