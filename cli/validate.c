@@ -172,7 +172,7 @@ static void note_lanes(const struct config *config, const struct output_config *
 			prefix, output->section);
 	else if (config_lane_is_on(output, KIND_EVENTS) && !records_events(config))
 		printf("%snote: [%s] takes events, but none are recorded: set `names` in [events], or "
-		       "`events` or `syscalls` in [kernel]\n",
+		       "`events`, `syscalls` or `functions` in [kernel]\n",
 			prefix, output->section);
 	if (config_lane_is_on(output, KIND_MESSAGES) && !has_intake(config))
 		printf("%snote: [%s] takes messages, but none come in: set `scribe`, `otlp` or `otlp-grpc` "
@@ -194,8 +194,8 @@ static bool takes(const struct config *config, enum kind kind)
 static void note_pairs(const struct config *config, const struct pair_rules *pairs, const char *prefix)
 {
 	if (pair_rules_have(pairs, true) && !config_reads_kernel(config) && !config_flies(config))
-		printf("%snote: `spans` of [events] has pairs by tid, which need `events` or `syscalls` in "
-		       "[kernel]\n",
+		printf("%snote: `spans` of [events] has pairs by tid, which need `events`, `syscalls` "
+		       "or `functions` in [kernel]\n",
 			prefix);
 	if (pairs->count && !takes(config, KIND_SPANS))
 		printf("%snote: `spans` of [events] has no effect, as no output takes spans\n", prefix);
@@ -262,6 +262,17 @@ static void note_input(const char *address, const char *prefix)
 			prefix, address);
 }
 
+/* Whoever has got an answer does not send again. */
+static void note_ack(const struct config *config, const struct output_config *output, const char *prefix)
+{
+	if (has_intake(config) && config->input_ack == CONFIG_ACK_QUEUED && !output->spool_size &&
+		output_key_fits(output, config_key_find("output", "spool-size")))
+		printf("%snote: [%s] has no spool, and `ack = queued` of [input] acknowledges what waits in "
+		       "memory only: a "
+		       "stop or a kill while the server is away loses it\n",
+			prefix, output->section);
+}
+
 /* What is no mistake, and may surprise; each a line behind @prefix. @looks_up: names, too. */
 static void print_notes(const struct config *config, bool looks_up, const char *prefix)
 {
@@ -277,6 +288,7 @@ static void print_notes(const struct config *config, bool looks_up, const char *
 		note_keep(output, prefix);
 		note_budget(output, prefix);
 		note_lanes(config, output, prefix);
+		note_ack(config, output, prefix);
 		if (looks_up)
 			note_balance(output, prefix);
 		note_of_type(output, prefix);

@@ -311,7 +311,7 @@ def test_validate_notes_ports_of_others_and_keys_without_effect(bare_node):
 
 EVENTS_UNTAKEN = "note: [events] has events recorded, but no output takes them: set `takes = spans, events` in one"
 KERNEL_UNTAKEN = "note: no output takes what [kernel] has recorded: it is of use to `blkin why` only"
-EVENTS_NONE = "note: [output] takes events, but none are recorded: set `names` in [events], or `events` or `syscalls` in [kernel]"
+EVENTS_NONE = "note: [output] takes events, but none are recorded: set `names` in [events], or `events`, `syscalls` or `functions` in [kernel]"
 
 
 @pytest.mark.parametrize(
@@ -320,13 +320,18 @@ EVENTS_NONE = "note: [output] takes events, but none are recorded: set `names` i
         ({"events": {"names": "a:*"}}, EVENTS_UNTAKEN),
         ({"kernel": {"syscalls": "openat"}}, KERNEL_UNTAKEN),
         ({"output": {"takes": "spans, events"}}, EVENTS_NONE),
+        ({"input": {"scribe": "127.0.0.1:1463", "ack": "queued"}, "output": {"spool_size": "0"}},
+         "note: [output] has no spool, and `ack = queued` of [input] acknowledges what waits in memory only: a stop or a kill while "
+         "the server is away loses it"),
+        ({"input": {"scribe": "127.0.0.1:1463", "ack": "queued"}}, None),
+        ({"input": {"ack": "queued"}, "output": {"spool_size": "0"}}, None),
         ({"events": {"filter": "a > 1"}}, "note: `filter` of [events] has no effect, as `names` is empty"),
         ({"events": {"names": "a:*"}, "output": {"takes": "events"}}, None),
         ({"events": {"spans": "a:b/c by vtid"}}, None),
         ({"events": {"spans": "a:b/c by vtid"}, "output": {"takes": "events", "type": "kafka"}, "kernel": {"events": "d"}},
          "note: `spans` of [events] has no effect, as no output takes spans"),
         ({"events": {"spans": "b/c by tid"}},
-         "note: `spans` of [events] has pairs by tid, which need `events` or `syscalls` in [kernel]"),
+         "note: `spans` of [events] has pairs by tid, which need `events`, `syscalls` or `functions` in [kernel]"),
         ({"events": {"spans": "b/c by tid"}, "kernel": {"events": "b, c"}}, None),
         ({"kernel": {"events": "sched_*"}, "output": {"takes": "events"}}, None),
         ({"kernel": {"events": "sched_*", "mode": "flight"}, "thresholds": {"a/b": "1ms"}}, None),
@@ -338,7 +343,7 @@ EVENTS_NONE = "note: [output] takes events, but none are recorded: set `names` i
          "note: `spans` of [events] has pairs by tid, which are not made while [kernel] has `mode = flight`"),
     ],
 )
-def test_validate_notes_events_that_go_nowhere(bare_node, sections, words):
+def test_validate_notes_what_goes_nowhere(bare_node, sections, words):
     bare_node.write_config(free_port(), **sections)
     assert validate(bare_node) == (0, [])
     notes = [line for line in bare_node.programs[-1].log().splitlines() if line.startswith("note:")]
