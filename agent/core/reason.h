@@ -38,12 +38,13 @@ enum reason {
 	REASON_READER_ENDED,        /* the reader's process did, and another one starts */
 	REASON_NO_READER,           /* it cannot be started */
 	/* of what is recorded beside spans: these do not keep those from being collected */
-	REASON_EVENTS_FAILED,  /* LTTng refuses some of [events] */
-	REASON_EVENTS_FILTER,  /* or its filter */
-	REASON_EVENTS_CONTEXT, /* a context cannot be had */
-	REASON_KERNEL_MISSING, /* there is no kernel tracer */
-	REASON_KERNEL_DENIED,  /* the session daemon is not root's */
-	REASON_KERNEL_FAILED,  /* LTTng refuses some of [kernel] */
+	REASON_EVENTS_FAILED,   /* LTTng refuses some of [events] */
+	REASON_EVENTS_FILTER,   /* or its filter */
+	REASON_EVENTS_CONTEXT,  /* a context cannot be had */
+	REASON_KERNEL_MISSING,  /* there is no kernel tracer */
+	REASON_KERNEL_DENIED,   /* the session daemon is not root's */
+	REASON_KERNEL_FAILED,   /* LTTng refuses some of [kernel] */
+	REASON_KERNEL_CONSUMER, /* the consumer daemon of the kernel has ended, or does not answer */
 	REASONS
 };
 

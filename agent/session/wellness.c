@@ -19,12 +19,13 @@
 #define ANSWER_SIZE 8
 
 /* Where they listen, below the session daemon's folder; a program is of one word size or the other. */
-enum { SESSION, CONSUMER_64, CONSUMER_32, DAEMONS };
+enum { SESSION, CONSUMER_64, CONSUMER_32, CONSUMER_KERNEL, DAEMONS };
 
 static const char *const sockets[DAEMONS] = {
 	[SESSION] = "sessiond-health",
 	[CONSUMER_64] = "ustconsumerd64/health",
 	[CONSUMER_32] = "ustconsumerd32/health",
+	[CONSUMER_KERNEL] = "kconsumerd/health",
 };
 
 struct daemon_asked {
@@ -147,6 +148,8 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 	healths->consumer.gone = of[0].gone || of[1].gone;
 	healths->consumer.ended = healths->consumer.gone && !answers(&wellness->daemons[CONSUMER_64]) &&
 				  !answers(&wellness->daemons[CONSUMER_32]);
+	healths->kernel = health_of(&wellness->daemons[CONSUMER_KERNEL]);
+	healths->kernel.ended = healths->kernel.gone;
 }
 
 void wellness_destroy(struct wellness *wellness)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * LTTng's daemons asked whether they are well, on the sockets that they have for that: the session daemon,
- * and its consumer daemon, which takes what programs record out of the ring buffers. One that is stopped or
- * hangs does not answer. Nothing here waits, and no answer is believed beyond that it came.
+ * and its consumer daemons, which take what programs and the kernel record out of the ring buffers. One that
+ * is stopped or hangs does not answer. Nothing here waits, and no answer is believed beyond that it came.
  *
  * It belongs to one thread.
  */
@@ -22,7 +22,8 @@ struct daemon_health {
 };
 
 struct daemons_health {
-	struct daemon_health session, consumer;
+	struct daemon_health session, consumer; /* of programs, */
+	struct daemon_health kernel;            /* and of the kernel */
 };
 
 /* @tracing_group as in the configuration: whose daemons they are. */

@@ -174,6 +174,9 @@ static const struct remedy {
 	[REASON_KERNEL_FAILED] = {"kernel-failed",
 		"correct [kernel] (lttng list --kernel, and lttng list --kernel "
 		"--syscall, tell what there is), and reload the agent"},
+	[REASON_KERNEL_CONSUMER] = {"kernel-consumer", "if somebody stopped it, let it go on (pkill -CONT "
+						       "lttng-consumerd); or else systemctl restart "
+						       "lttng-sessiond"},
 	[REASON_NO_READER] = {"no-reader", BY_ITSELF "install the package again, and restart the agent"},
 };
 

@@ -184,11 +184,37 @@ static bool is_silent(const struct daemon_health *daemon, int64_t since)
 	return daemon->silent && daemon->silent <= since;
 }
 
+void reader_status_kernel(struct reader_status *status, bool wanted)
+{
+	pthread_mutex_lock(&status->lock);
+	status->wants_kernel = wanted;
+	pthread_mutex_unlock(&status->lock);
+}
+
+/* Nothing else would say so: programs' spans come, and in flight mode nobody asks for what the kernel
+ * records. Without the session daemon nothing is recorded anyway, which is said. The lock is held. */
+static void look_at_kernel(struct reader_status *status, const struct daemons_health *healths, int64_t now)
+{
+	const struct daemon_health *kernel = &healths->kernel;
+
+	if (!status->wants_kernel || healths->session.gone || (!kernel->gone && !kernel->silent))
+		status->kernel_ill = 0;
+	else if (!status->kernel_ill)
+		status->kernel_ill = now;
+	status->kernel = (struct problem){0};
+	if (status->kernel_ill && now - status->kernel_ill >= HUNG_NS)
+		problem_set(&status->kernel, REASON_KERNEL_CONSUMER, "the kernel is not recorded: its %s",
+			kernel->gone ? "lttng-consumerd has ended, and lttng-sessiond starts no other until "
+				       "it is restarted"
+				     : "lttng-consumerd does not answer");
+}
+
 /* The session daemon may wait for the consumer daemon, never the other way round for long. */
 void reader_status_daemons(struct reader_status *status, const struct daemons_health *healths)
 {
 	int64_t now = clock_monotonic(), since;
 	enum reason hangs = REASON_NONE;
+	struct problem was, is;
 
 	pthread_mutex_lock(&status->lock);
 	since = now - (status->state.reason == REASON_CONSUMER_STILL ? WHY_NS : HUNG_NS);
@@ -206,7 +232,11 @@ void reader_status_daemons(struct reader_status *status, const struct daemons_he
 		status->consumer_ended = 0;
 	else if (!status->consumer_ended)
 		status->consumer_ended = now;
+	was = status->kernel;
+	look_at_kernel(status, healths, now);
+	is = status->kernel;
 	pthread_mutex_unlock(&status->lock);
+	log_omission(&was, &is, "[kernel]");
 }
 
 /* The one that does not answer: it was asked, or the reader waits for it. The lock is held. */
@@ -295,6 +325,14 @@ static void show_consumer_gone(struct supervisor_state *copy)
 		"is restarted");
 }
 
+/* Then what is left of a consumer daemon is of no interest. */
+static bool is_without_kernel(const struct supervisor_state *state)
+{
+	enum reason reason = state->omissions.kernel.reason;
+
+	return reason == REASON_KERNEL_MISSING || reason == REASON_KERNEL_DENIED;
+}
+
 void reader_status_read(struct reader_status *status, struct supervisor_state *copy)
 {
 	enum reason hangs;
@@ -302,6 +340,8 @@ void reader_status_read(struct reader_status *status, struct supervisor_state *c
 
 	pthread_mutex_lock(&status->lock);
 	*copy = status->state;
+	if (status->kernel.reason != REASON_NONE && !is_without_kernel(copy))
+		copy->omissions.kernel = status->kernel;
 	hangs = hanging(status);
 	gone = consumer_is_gone(status);
 	pthread_mutex_unlock(&status->lock);

@@ -24,6 +24,9 @@ struct reader_status {
 	int64_t hangs_since;
 	bool consumer_gone;
 	int64_t consumer_ended; /* since when there is none any more; 0: there is one */
+	bool wants_kernel;      /* the configuration has the kernel recorded */
+	int64_t kernel_ill;     /* since when its consumer daemon is not well; 0: it is; */
+	struct problem kernel;  /* and what is said of it once that lasts */
 	int64_t reason_since;
 	bool reason_logged;
 	bool hang_logged;
@@ -48,6 +51,9 @@ void reader_status_buffers(struct reader_status *status, const struct user_buffe
 
 /* What a program has recorded wrongly. */
 void reader_status_misuse(struct reader_status *status, enum misuse_kind kind, const struct misuse *misuse);
+
+/* Whether the kernel is to be recorded, so that its consumer daemon matters. Any thread. */
+void reader_status_kernel(struct reader_status *status, bool wanted);
 
 /* How LTTng's daemons are. To be called often. */
 void reader_status_daemons(struct reader_status *status, const struct daemons_health *healths);

@@ -319,6 +319,7 @@ static void take_config(struct supervisor *supervisor, const struct config *conf
 	supervisor->settings = settings_of(config);
 	supervisor->reader_memory = config->reader_memory;
 	flight_configure(supervisor->flight, config, &supervisor->config);
+	reader_status_kernel(&supervisor->status, config_reads_kernel(config) || config_flies(config));
 	supervisor->configured = true;
 }
 

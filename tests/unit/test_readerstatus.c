@@ -174,6 +174,37 @@ START_TEST(consumer_is_gone)
 }
 END_TEST
 
+static void check_kernel(enum reason reason, const char *words)
+{
+	reader_status_read(&shown, &seen);
+	ck_assert(seen.collecting);
+	ck_assert_int_eq(seen.omissions.kernel.reason, reason);
+	ck_assert_msg(strstr(seen.omissions.kernel.text, words) != NULL, "%s", seen.omissions.kernel.text);
+}
+
+/* Spans come all the time. */
+START_TEST(consumer_of_the_kernel)
+{
+	struct daemons_health healths = {.kernel = {.gone = true, .ended = true}};
+
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	reader_status_daemons(&shown, &healths);
+	ck_assert_int_eq(shown.kernel_ill, 0); /* it is somebody else's affair */
+	reader_status_kernel(&shown, true);
+	reader_status_daemons(&shown, &healths);
+	check_kernel(REASON_NONE, "");
+	shown.kernel_ill -= 6 * NS_PER_SECOND;
+	reader_status_daemons(&shown, &healths);
+	check_kernel(REASON_KERNEL_CONSUMER, "has ended");
+	healths.kernel = silent();
+	reader_status_daemons(&shown, &healths);
+	check_kernel(REASON_KERNEL_CONSUMER, "does not answer");
+	healths.kernel = (struct daemon_health){0};
+	reader_status_daemons(&shown, &healths);
+	check_kernel(REASON_NONE, "");
+}
+END_TEST
+
 /* LTTng says nothing, and what was recorded before is read from files: the session itself is there. */
 START_TEST(consumer_has_ended)
 {
@@ -233,6 +264,7 @@ int main(void)
 	tcase_add_test(cases, daemon_is_silent);
 	tcase_add_test(cases, consumer_is_gone);
 	tcase_add_test(cases, consumer_has_ended);
+	tcase_add_test(cases, consumer_of_the_kernel);
 	tcase_add_test(cases, reader_ends);
 	return run_cases("shown", cases);
 }

@@ -17,6 +17,7 @@
 #define LOOKS 1000
 #define LOOK_US 5000
 #define CONSUMER "ustconsumerd64"
+#define KERNEL "kconsumerd"
 
 static char *folder;
 static int session, consumer;
@@ -155,6 +156,39 @@ START_TEST(who_is_gone)
 }
 END_TEST
 
+static bool kernel_is_silent(void)
+{
+	return seen.kernel.silent;
+}
+
+static bool kernel_answers(void)
+{
+	return !seen.kernel.silent;
+}
+
+static bool kernel_is_gone(void)
+{
+	return seen.kernel.gone && seen.kernel.ended && !seen.consumer.gone;
+}
+
+START_TEST(the_kernels_is_gone)
+{
+	g_autofree char *below = g_build_filename(folder, KERNEL, NULL),
+			*path = g_build_filename(folder, KERNEL, "health", NULL);
+	int kernel;
+
+	ck_assert_int_eq(g_mkdir(below, 0700), 0);
+	kernel = listen_at(KERNEL "/health");
+	ck_assert(look_until(kernel_is_silent, consumer, -1));
+	ck_assert(answer(kernel));
+	ck_assert(look_until(kernel_answers, session, consumer));
+	close(kernel);
+	ck_assert(look_until(kernel_is_gone, session, consumer));
+	ck_assert_int_eq(g_unlink(path), 0);
+	ck_assert_int_eq(g_rmdir(below), 0);
+}
+END_TEST
+
 /* Before the first session there is no consumer daemon: nothing is missing. */
 START_TEST(who_never_was)
 {
@@ -177,6 +211,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, who_is_silent);
 	tcase_add_test(cases, who_is_gone);
+	tcase_add_test(cases, the_kernels_is_gone);
 	tcase_add_test(cases, who_never_was);
 	return run_cases("wellness", cases);
 }

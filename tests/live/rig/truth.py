@@ -303,6 +303,7 @@ ROWS = [
     ("kernel", "has no tracer", "kernel-missing", "install lttng-modules-dkms", "test_events_kernel"),
     ("kernel", "may not be recorded", "kernel-denied", "use the system's session daemon", "test_events_kernel"),
     ("kernel", "does not know the event", "kernel-failed", "correct `[kernel]`", "test_events_kernel"),
+    ("kernel", "its consumer daemon is gone or hangs", "kernel-consumer", "status says it", "unit/test_readerstatus"),
     ("flight recorder", "a late trace is not kept", "flight-failed", "status says it", "test_flight_failures"),
     ("/dev/shm", "is full", "shm-full", "make room, restart the programs started meanwhile", "test_room"),
     ("names", "there are more than 10,000", "names-full", "what differs from span to span is a tag", "test_room"),
