@@ -54,6 +54,12 @@ struct problem {
 	char text[512];
 };
 
+/* The same, whoever finds it out. */
+#define PROBLEM_KERNEL_CONSUMER_GONE                                                                         \
+	"the kernel is not recorded: its lttng-consumerd has ended, and lttng-sessiond starts no other "     \
+	"until "                                                                                             \
+	"it is restarted"
+
 void problem_set(struct problem *problem, enum reason reason, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

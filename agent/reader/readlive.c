@@ -114,7 +114,8 @@ static void condemn(struct keeper *keeper, bool gone, struct problem *problem)
 	problem_set(problem, REASON_SESSION_LOST, "%s",
 		gone ? "the session is gone: somebody destroyed it, or lttng-sessiond or lttng-relayd has "
 		       "ended"
-		     : "lttng-relayd cannot write the session (see its log)");
+		     : "lttng-relayd cannot write the session, or a consumer daemon of LTTng has ended (see "
+		       "their logs)");
 }
 
 /* babeltrace2 fails in the midst of reading: because relayd has ended, or on what programs have recorded.

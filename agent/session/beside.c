@@ -156,6 +156,8 @@ void beside_explain_kernel(struct problem *problem, int code, const char *name)
 		problem_set(problem, REASON_KERNEL_MISSING,
 			"the kernel is not recorded: the session daemon has no kernel tracer (%s)",
 			lttng_strerror(code));
+	else if (code == -LTTNG_ERR_NO_KERNCONSUMERD)
+		problem_set(problem, REASON_KERNEL_CONSUMER, "%s", PROBLEM_KERNEL_CONSUMER_GONE);
 	else if (name)
 		problem_set(problem, REASON_KERNEL_FAILED, "`%.200s` of [kernel] is not recorded: %s", name,
 			lttng_strerror(code));

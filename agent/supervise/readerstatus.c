@@ -203,10 +203,9 @@ static void look_at_kernel(struct reader_status *status, const struct daemons_he
 		status->kernel_ill = now;
 	status->kernel = (struct problem){0};
 	if (status->kernel_ill && now - status->kernel_ill >= HUNG_NS)
-		problem_set(&status->kernel, REASON_KERNEL_CONSUMER, "the kernel is not recorded: its %s",
-			kernel->gone ? "lttng-consumerd has ended, and lttng-sessiond starts no other until "
-				       "it is restarted"
-				     : "lttng-consumerd does not answer");
+		problem_set(&status->kernel, REASON_KERNEL_CONSUMER, "%s",
+			kernel->gone ? PROBLEM_KERNEL_CONSUMER_GONE
+				     : "the kernel is not recorded: its lttng-consumerd does not answer");
 }
 
 /* The session daemon may wait for the consumer daemon, never the other way round for long. */

@@ -370,10 +370,10 @@ struct supervisor *supervisor_create(const struct supervisor_options *options)
 	supervisor->suspects = crash_suspects_create();
 	supervisor->wellness = wellness_create(config->tracing_group);
 	supervisor->flight = flight_create(config);
-	take_config(supervisor, config);
 	supervisor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	supervisor->page = page_create(&supervisor->page_fd);
 	reader_status_init(&supervisor->status, supervisor->page);
+	take_config(supervisor, config);
 	if (supervisor->page)
 		supervisor->canary = canary_create(config, supervisor->page);
 	if (supervisor->wake >= 0 && supervisor->page &&
