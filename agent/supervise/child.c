@@ -31,6 +31,8 @@
 #define STILL_NS (60 * NS_PER_SECOND)
 #define RELAY_NS (20 * NS_PER_SECOND)
 #define SESSION_NS (600 * NS_PER_SECOND)
+/* From then on it is found out whether it waits for others, or for a processor. */
+#define LOOK_NS NS_PER_SECOND
 /* Who has not watched for so long, being stopped, say, knows nothing of the time before. */
 #define UNWATCHED_NS (2 * NS_PER_SECOND)
 #define STEP_US 10000
@@ -159,6 +161,33 @@ static void look_at_stop(struct child *child, int64_t now)
 	child->stopped = info.si_code == CLD_STOPPED ? now : 0;
 }
 
+/* How long its first thread, which is the one that moves, was ready to run and had no processor, ns in all; 0
+ * where the kernel does not tell. */
+static int64_t kept_waiting(pid_t pid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/schedstat", (int)pid), *text = NULL;
+	long long ns = 0;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL) || sscanf(text, "%*u %lld", &ns) != 1)
+		return 0;
+	return ns;
+}
+
+static void look_at_waiting(struct child *child, int64_t now)
+{
+	int64_t ns;
+
+	if (now - child->moved < LOOK_NS) {
+		child->kept = 0;
+		child->kept_before = -1;
+		return;
+	}
+	ns = kept_waiting(child->pid);
+	if (child->kept_before < 0)
+		child->kept_before = ns;
+	child->kept = ns - child->kept_before;
+}
+
 static int64_t patience(const struct page *page)
 {
 	switch (atomic_load(&page->called)) {
@@ -171,7 +200,8 @@ static int64_t patience(const struct page *page)
 	}
 }
 
-/* Processor time tells a loop from waiting, however busy the machine is. */
+/* Processor time tells a loop from waiting, however busy the machine is; and who waits for a processor does
+ * not wait for a daemon. */
 static bool hangs(const struct child *child, const struct page *page)
 {
 	int64_t now = clock_monotonic();
@@ -180,7 +210,7 @@ static bool hangs(const struct child *child, const struct page *page)
 		return now - child->stopped >= STOPPED_NS;
 	if (child->computed >= (atomic_load(&page->alone) ? COMPUTES_ALONE_NS : COMPUTES_NS))
 		return true;
-	return now - child->moved >= patience(page);
+	return now - child->moved - child->computed - child->kept >= patience(page);
 }
 
 void child_watch(struct child *child, struct page *page)
@@ -197,6 +227,7 @@ void child_watch(struct child *child, struct page *page)
 	}
 	child->computed = cpu - child->moved_cpu;
 	child->cpu = cpu;
+	look_at_waiting(child, now);
 	if (child->killed || !hangs(child, page))
 		return;
 	child->killed = true;

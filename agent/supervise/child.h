@@ -12,19 +12,21 @@
 #include "handover/page.h"
 
 struct child {
-	pid_t pid;          /* 0: none runs */
-	int memory;         /* its /proc/PID/statm; -1: not open */
-	int64_t started;    /* CLOCK_MONOTONIC ns, as below */
-	int64_t watched;    /* when it was watched last; */
-	int64_t moved;      /* when it had moved last, as far as was seen, */
-	int64_t moved_cpu;  /* and the processor time that it had used by then, ns */
-	int64_t computed;   /* since then, ns of processor time */
-	int64_t cpu;        /* all of it, as it was watched last, */
-	int64_t weighed;    /* and when its memory was looked at; 0: it was not */
-	int64_t stopped;    /* since when somebody has stopped it; 0: nobody has */
-	uint64_t oom_kills; /* that there had been where it runs */
-	bool killed;        /* by us, as it hung, */
-	bool too_large;     /* or as it took too much memory */
+	pid_t pid;           /* 0: none runs */
+	int memory;          /* its /proc/PID/statm; -1: not open */
+	int64_t started;     /* CLOCK_MONOTONIC ns, as below */
+	int64_t watched;     /* when it was watched last; */
+	int64_t moved;       /* when it had moved last, as far as was seen, */
+	int64_t moved_cpu;   /* and the processor time that it had used by then, ns */
+	int64_t computed;    /* since then, ns of processor time, */
+	int64_t kept;        /* and ns in which it was ready to run, and had no processor; */
+	int64_t kept_before; /* that of before; -1: not looked at yet */
+	int64_t cpu;         /* all of it, as it was watched last, */
+	int64_t weighed;     /* and when its memory was looked at; 0: it was not */
+	int64_t stopped;     /* since when somebody has stopped it; 0: nobody has */
+	uint64_t oom_kills;  /* that there had been where it runs */
+	bool killed;         /* by us, as it hung, */
+	bool too_large;      /* or as it took too much memory */
 };
 
 enum child_end {
