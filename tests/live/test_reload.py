@@ -232,9 +232,16 @@ def test_spans_and_batches_change(node, receiver, run_classic):
     reloader.edit("spans", "grace", "100ms")
     reloader.edit("spans", "linger", "1s")
     reloader.edit("output", "batch-spans", "1")
-    time.sleep(0.5)
-    run_classic(node, 5)
-    receiver.wait_for(15, 10)
+    runs = 0
+
+    def one_that_lingers_came():
+        """Two of a run's three spans are whole at once. What is recorded before the reader knows of the change waits for minutes."""
+        nonlocal runs
+        runs += 1
+        run_classic(node, 1)
+        return receiver.read() > 2 * runs
+
+    wait_until(one_that_lingers_came, 20, "a span after a second", 0.2)
     assert reloader.agent.stop() == 0
 
 

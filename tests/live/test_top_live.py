@@ -121,12 +121,15 @@ def test_any_width(loaded):
             (80, 24, "SPANS/S.*P99", None),
         ):
             terminal.resize(columns, lines)
-            if shown:
-                terminal.wait_shows(shown)
+
+            def fits(columns=columns, shown=shown, hidden=hidden):
+                screen = terminal.screen()
+                well = 0 < max(map(len, screen)) <= columns and not (hidden and terminal.shows(hidden))
+                return well and (not shown or terminal.shows(shown))
+
+            wait_until(fits, 10, f"the screen to have {columns} columns")
             time.sleep(0.7)
-            screen = terminal.screen()
-            assert max(map(len, screen)) <= columns, screen
-            assert not hidden or not terminal.shows(hidden), screen
+            assert fits(), terminal.screen()
         quit_by(terminal, "q")
 
 

@@ -16,6 +16,8 @@ import time
 
 from .process import wait_until
 
+# After the size has changed, so many pictures may be under way that are of the size before.
+STALE = 4
 SEQUENCE = re.compile(r"\033\[([?0-9;]*)([A-Za-z])")
 
 
@@ -29,6 +31,7 @@ class Terminal:
         self.columns, self.lines = columns, lines
         self.lock = threading.Lock()
         self.resize(columns, lines, tell=False)
+        self.stale = 0
         self.before = termios.tcgetattr(slave)
         self.slave = slave
         self.process = subprocess.Popen(
@@ -51,6 +54,7 @@ class Terminal:
         with self.lock:
             self.columns, self.lines = columns, lines
             self.text = {}
+            self.stale = STALE
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         if tell:
             self.process.send_signal(signal.SIGWINCH)
@@ -91,6 +95,7 @@ class Terminal:
         line = self.text.get(self.row, "")
         if letter == "H":
             self.row = self.column = 0
+            self.stale = max(0, self.stale - 1)
         elif letter == "K":
             self.text[self.row] = line[: self.column]
         elif letter == "J":
@@ -110,7 +115,7 @@ class Terminal:
             self.column = 0
         elif letter == "\n":
             self.row += 1
-            assert self.row < self.lines or "?1049" not in self.modes, "it would scroll"
+            assert self.row < self.lines or "?1049" not in self.modes or self.stale, "it would scroll"
         else:
             line = self.text.get(self.row, "").ljust(self.column)
             self.text[self.row] = line[: self.column] + letter + line[self.column + 1 :]
