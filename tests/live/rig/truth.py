@@ -14,8 +14,8 @@ STATES = ("absent", "killed", "stopped", "slow", "full", "denied", "lying")
 
 class Says:
     """
-    The status has these findings. The test shows the first: FILE::FUNCTION of tests/live, or a file of tests/unit. The rows below
-    name those of the others.
+    The status has these findings. The test shows the first: FILE::FUNCTION of tests/live, or a file of tests/unit or tests/kernel. The rows below
+    name those of the others. A test of tests/kernel takes a real tracer.
     """
 
     def __init__(self, codes, test):
@@ -241,8 +241,8 @@ MATRIX = {
     ),
     "other events": (
         Says("kernel-missing", "test_events_session::test_no_kernel_tracer"),
-        CHOICE,
-        CHOICE,
+        Says("kernel-consumer", "kernel/test_kernel_consumer::test_is_killed"),
+        Says("kernel-consumer", "kernel/test_kernel_consumer::test_is_stopped"),
         CHOICE,
         GoesOn("test_events_session::test_a_flood_of_events_takes_no_span"),
         Says("kernel-denied events-context", "test_events_kernel::test_may_not"),
@@ -303,7 +303,7 @@ ROWS = [
     ("kernel", "has no tracer", "kernel-missing", "install lttng-modules-dkms", "test_events_kernel"),
     ("kernel", "may not be recorded", "kernel-denied", "use the system's session daemon", "test_events_kernel"),
     ("kernel", "does not know the event", "kernel-failed", "correct `[kernel]`", "test_events_kernel"),
-    ("kernel", "its consumer daemon is gone or hangs", "kernel-consumer", "status says it", "unit/test_readerstatus"),
+    ("kernel", "its consumer daemon is gone or hangs", "kernel-consumer", "status says it", "kernel/test_kernel_consumer"),
     ("flight recorder", "a late trace is not kept", "flight-failed", "status says it", "test_flight_failures"),
     ("/dev/shm", "is full", "shm-full", "make room, restart the programs started meanwhile", "test_room"),
     ("names", "there are more than 10,000", "names-full", "what differs from span to span is a tag", "test_room"),
@@ -385,7 +385,9 @@ CELLS = [
 
 def path_of(test):
     file = test.split("::")[0]
-    return f"tests/unit/{file[5:]}.c" if file.startswith("unit/") else f"tests/live/{file}.py"
+    if file.startswith("unit/"):
+        return f"tests/unit/{file[5:]}.c"
+    return f"tests/{file}.py" if file.startswith("kernel/") else f"tests/live/{file}.py"
 
 
 def link(words, test):
