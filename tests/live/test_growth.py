@@ -118,6 +118,16 @@ def test_no_further_than_there_is_room(node, receiver):
     assert sessions(node) == 2
 
 
+def test_less_is_wanted(node, receiver):
+    """A lower `memory` takes effect, although ring buffers could have grown from that to what they are."""
+    load = begin(node, receiver, "16M", memory=4)
+    assert node.agent.stop() == 0
+    node.start_agent(receiver.port, session={**KEEP, "memory": "1M", "memory_max": "16M"})
+    node.wait_for(lambda: size(node) == MIB, 30, "smaller ring buffers")
+    check(node, receiver, load, ())
+    assert (sessions(node), node.ledger().lost) == (2, 0)
+
+
 def is_made(node):
     return "blkin-2 " in node.lttng("list")
 
