@@ -352,6 +352,15 @@ void progress_none_follows(struct progress *progress)
 	positions_moved(progress->positions);
 }
 
+int64_t progress_lose_next(struct progress *progress)
+{
+	int64_t alone = overlap_abandon(progress->overlap);
+
+	g_ptr_array_add(progress->past, g_ptr_array_steal_index(progress->later, 0));
+	save_now(progress);
+	return alone;
+}
+
 void progress_has_all_copies(struct progress *progress)
 {
 	uint64_t copies = overlap_copies(progress->overlap);

@@ -95,13 +95,33 @@ static bool has_room(const struct keeper *keeper, char *error, size_t error_size
 	return false;
 }
 
-/* Makes the session that is to take over, unless an agent that was killed has made it. */
+/* Whether the session is there that a reader has made which was killed then. If somebody has destroyed it
+ * since, it is forgotten: the one at hand records on. */
+static bool has_other(struct keeper *keeper)
+{
+	const struct session_identity *other = progress_next(keeper->progress);
+	int64_t alone;
+
+	if (!other || !keeper_is_gone(keeper, other))
+		return other != NULL;
+	log_warning("LTTng session `%s`, which was to take the place of `%s`, was gone before it had",
+		other->name, progress_session(keeper->progress)->name);
+	alone = progress_lose_next(keeper->progress);
+	if (!alone)
+		return false;
+	ledger_add(SESSIONS_LOST, 1);
+	keeper->lost_since = alone;
+	keeper_records(keeper, clock_monotonic());
+	return false;
+}
+
+/* Makes the session that is to take over, unless it is there. */
 static bool make_other(struct keeper *keeper, char *error, size_t error_size)
 {
 	struct session_identity identity = {0};
 	char name[256];
 
-	if (progress_next(keeper->progress))
+	if (has_other(keeper))
 		return true;
 	if (!has_room(keeper, error, error_size))
 		return false;

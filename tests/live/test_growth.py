@@ -149,3 +149,18 @@ def test_reader_is_killed_meanwhile(node, receiver):
     kill_reader(node)
     node.wait_for(lambda: node.ledger().lost > 0, 20, "what was lost to be counted")
     assert check(node, receiver, load, (2,))[2] > 0
+
+
+def test_other_session_is_destroyed_meanwhile(node, receiver):
+    """The next reader makes another one."""
+    load = begin(node, receiver, "2M")
+    kill_reader(node)
+    with contextlib.suppress(Trouble):
+        node.lttng("destroy", "blkin-2")
+    made = node.ledger().made
+    node.wait_ledger(lambda ledger: ledger.made > made + 200 and ledger.lost, 20, "spans by way of the next reader")
+    burst(node, 3)
+    node.wait_for(lambda: size(node) == 2 * MIB, 40, "larger ring buffers")
+    assert "`blkin-2`, which was to take the place of `blkin`, was gone before it had" in node.agent.log()
+    check(node, receiver, load, (2, 3))
+    wait_until(lambda: len(node.session_folders()) == 1, 20, "the old sessions' files to be removed")
