@@ -93,7 +93,7 @@ bool keeper_outgrows(struct keeper *keeper)
 	return false;
 }
 
-void keeper_grow(struct keeper *keeper, bool *at_once)
+void keeper_grow(struct keeper *keeper, struct reader **attached, bool *at_once)
 {
 	const uint64_t is = channelsize_memory(keeper->config), size = next_size(keeper->config, is),
 		       discarded = pipeline_discarded(keeper->pipeline);
@@ -103,7 +103,7 @@ void keeper_grow(struct keeper *keeper, bool *at_once)
 		    " events are lost: each user's grow from %s to %s (`memory-max` in [session])",
 		discarded - keeper->discarded, human_size(from, is), human_size(to, size));
 	channelsize_grow(size);
-	if (!keeper_hand_over(keeper, at_once))
+	if (!keeper_hand_over(keeper, attached, at_once))
 		channelsize_grow(is);
 	keeper->discarded = discarded;
 	keeper->grow_next = clock_monotonic() + PAUSE_NS;

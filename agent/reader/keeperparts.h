@@ -127,8 +127,9 @@ bool keeper_gives_up_live(const struct keeper *keeper);
 /* Whether readers have died of reading it live, or of a user's trace that is left out. */
 bool keeper_avoids_live(const struct keeper *keeper);
 
-/* Reads the session, to whatever ends that; @new: it was just made. */
-void keeper_read_live(struct keeper *keeper, struct session *session, struct reader *reader, bool new);
+/* Reads the session, to whatever ends that; @new: it was just made. If another one takes its place the reader
+ * is closed, and NULL. */
+void keeper_read_live(struct keeper *keeper, struct session *session, struct reader **attached, bool new);
 
 /* standstill.c */
 
@@ -156,8 +157,9 @@ bool keeper_stands_still(struct keeper *keeper);
 bool keeper_looks_aside(struct keeper *keeper, bool *at_once);
 
 /* Replaces the session by one with the settings of the configuration, without a moment in which none records.
- * False if that could not be done; else whether to go on @at_once, with what is left of this one, too. */
-bool keeper_hand_over(struct keeper *keeper, bool *at_once);
+ * False if that could not be done; else the reader that is @attached is closed, and NULL, and it is known
+ * whether to go on @at_once, with what is left of this one, too. */
+bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_once);
 
 /* growth.c */
 
@@ -168,8 +170,8 @@ bool keeper_has_our_settings(struct keeper *keeper);
 /* Whether ring buffers were full, and can be larger. */
 bool keeper_outgrows(struct keeper *keeper);
 
-/* Replaces the session by one with larger ring buffers. Whether to go on at once is left in @at_once. */
-void keeper_grow(struct keeper *keeper, bool *at_once);
+/* Replaces the session by one with larger ring buffers; as keeper_hand_over. */
+void keeper_grow(struct keeper *keeper, struct reader **attached, bool *at_once);
 
 /* readfiles.c */
 

@@ -164,3 +164,71 @@ def test_other_session_is_destroyed_meanwhile(node, receiver):
     assert "`blkin-2`, which was to take the place of `blkin`, was gone before it had" in node.agent.log()
     check(node, receiver, load, (2, 3))
     wait_until(lambda: len(node.session_folders()) == 1, 20, "the old sessions' files to be removed")
+
+
+class Slow(Proxy):
+    """A way to the relay that is slow, at times."""
+
+    rate = None  # bytes a second
+
+    def forward(self, data, one, other):
+        if self.rate:
+            time.sleep(len(data) / self.rate)
+        other.sendall(data)
+
+
+def test_relay_is_slow(node, receiver):
+    """What the old session has comes late, but as it comes it is waited for."""
+    way = Slow(node.relay_ports[1])
+    load = begin(node, receiver, "4M", memory=2, rate=4000, relay_data_port=way.port)
+    with stopped(node.consumer_pid()):
+        node.run([LOAD, "-P", 2, "-n", 2 * BURST])
+    wait_until(lambda: is_made(node), 30, "another session", 0.01)
+    way.rate = 100000
+    wait_until(lambda: node.status()["session"] == "blkin-2", 60, "the old session to be read")
+    way.rate = None
+    check(node, receiver, load, (2,), 2 * BURST)
+    assert size(node) == 4 * MIB
+
+
+def packets(node, user):
+    """Of a user, as lttng-relayd's index has them: how many events each stream had lost up to each."""
+    found = []
+    for path in glob.glob(node.session_folders()[0] + f"/ust/uid/{user}/**/*.idx", recursive=True):
+        with open(path, "rb") as file:
+            data = file.read()
+        (size_of,) = struct.unpack_from(">I", data, 12)
+        found += [struct.unpack_from(">Q", data, at + 40)[0] for at in range(16, len(data) - size_of + 1, size_of)]
+    return found
+
+
+@pytest.mark.as_root("only root may run programs as other users")
+@pytest.mark.stuck("an event in whose middle a program died")
+def test_program_dies_halfway_meanwhile(node, receiver):
+    """What it holds up in the old session is lost, and counted as the ring buffer that it is."""
+    share(node)
+    node.write_config(receiver.port, session={**KEEP, "memory": "1M", "memory_max": "2M"})
+    node.start_agent_again(**WHOLE_STACKS)
+    other = load_of(node, OTHER, 1, "-n", 10**6, "-r", 200)
+    mine = load_of(node, CULPRIT, 2, "-n", 10**6, "-r", 50)
+    wait_until(lambda: len(node.status()["buffers"]["users"]) == 2, 20, "the ring buffers of both")
+    node.stop_reading()
+    with stopped(node.consumer_pid()):
+        assert load_of(node, OTHER, 3, "-n", BURST).wait(30) == 0
+    wait_until(lambda: max(packets(node, OTHER)), 20, "what was lost to be told")
+    before = len(packets(node, CULPRIT))
+    wait_until(lambda: len(packets(node, CULPRIT)) > before + 2, 20, "the culprit's packets behind that")
+    die_halfway(node)
+    assert load_of(node, CULPRIT, 4, "-n", 100).wait(30) == 0
+    node.read_on()
+    node.wait_for(lambda: size(node) == 2 * MIB, 40, "larger ring buffers")
+    recorded = end_one(other)
+    node.wait_ledger(lambda ledger: ledger.idle(), 20, "everything to be delivered")
+    wait_until(lambda: (ordinals(receiver, 1) or [0])[-1] == recorded - 1, 15, "its last span")
+    came = {number: ordinals(receiver, number) for number in (1, 3, 4)}
+    exactly(all(len(numbers) == len(set(numbers)) for numbers in came.values()), "some came twice")
+    missing, ledger = recorded + BURST - len(came[1]) - len(came[3]), node.ledger()
+    exactly(missing <= ledger.lost, f"{missing} of the other's are missing, {ledger.lost} are counted")
+    assert (came[4], ledger.packets_lost) == ([], 1)
+    assert f"a program of user {CULPRIT} was killed, or is stopped, in the middle of recording an event" in node.agent.log()
+    mine.kill()
