@@ -68,8 +68,11 @@ struct keeper {
 	bool looked_for_others; /* whether a session is there that took another one's place */
 
 	/* ring buffers that were full */
-	uint64_t discarded; /* events, as of the last time that they grew, or could not; */
-	int64_t grow_next;  /* not before; CLOCK_MONOTONIC ns */
+	uint64_t discarded; /* events, before those that are a reason to grow, */
+	uint64_t seen;      /* and as of the last look; */
+	int64_t few_until;  /* then they are none, as they were few; CLOCK_MONOTONIC ns; 0: there are none */
+	int64_t grow_next;  /* not before; the same */
+	unsigned grow_failed; /* times in a row */
 
 	/* reading files */
 	bool from_files;   /* the log says that the session is not read live */
@@ -166,6 +169,9 @@ bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_
 /* Whether the session at hand has the settings of the configuration, and its ring buffers the size that is
  * wanted, or to which an earlier reader let them grow. */
 bool keeper_has_our_settings(struct keeper *keeper);
+
+/* What was lost until now is no reason to grow: the buffers were another session's. */
+void keeper_forget_discarded(struct keeper *keeper);
 
 /* Whether ring buffers were full, and can be larger. */
 bool keeper_outgrows(struct keeper *keeper);

@@ -118,6 +118,21 @@ def test_no_further_than_there_is_room(node, receiver):
     assert sessions(node) == 2
 
 
+def test_no_further_than_what_was_lost_asks_for(node, receiver):
+    """What is read of the old session once the new one has its place was lost in the old one: it is no reason to grow again."""
+    load = begin(node, receiver, "16M")
+    node.stop_reading()
+    for number in (2, 3, 4):
+        burst(node, number)
+        node.run([LOAD, "-P", number, "-n", 1])  # with which what was lost is told
+    node.read_on()
+    node.wait_for(lambda: size(node) > MIB, 30, "larger ring buffers")
+    made = node.ledger().made
+    node.wait_ledger(lambda ledger: ledger.made > made + 600, 20, "three seconds, of which two are the pause between two steps")
+    assert (sessions(node), size(node)) == (2, 2 * MIB)
+    load.kill()
+
+
 def test_less_is_wanted(node, receiver):
     """A lower `memory` takes effect, although ring buffers could have grown from that to what they are."""
     load = begin(node, receiver, "16M", memory=4)
