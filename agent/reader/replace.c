@@ -96,23 +96,29 @@ static bool has_room(const struct keeper *keeper, char *error, size_t error_size
 	return false;
 }
 
+/* The session that was to take over is not to, or is gone: the one at hand records on. */
+static void lose_other(struct keeper *keeper)
+{
+	int64_t alone = progress_lose_next(keeper->progress);
+
+	if (!alone)
+		return;
+	ledger_add(SESSIONS_LOST, 1);
+	keeper->lost_since = alone;
+	keeper_records(keeper, clock_monotonic());
+}
+
 /* Whether the session is there that a reader has made which was killed then. If somebody has destroyed it
- * since, it is forgotten: the one at hand records on. */
+ * since, it is forgotten. */
 static bool has_other(struct keeper *keeper)
 {
 	const struct session_identity *other = progress_next(keeper->progress);
-	int64_t alone;
 
 	if (!other || !keeper_is_gone(keeper, other))
 		return other != NULL;
 	log_warning("LTTng session `%s`, which was to take the place of `%s`, was gone before it had",
 		other->name, progress_session(keeper->progress)->name);
-	alone = progress_lose_next(keeper->progress);
-	if (!alone)
-		return false;
-	ledger_add(SESSIONS_LOST, 1);
-	keeper->lost_since = alone;
-	keeper_records(keeper, clock_monotonic());
+	lose_other(keeper);
 	return false;
 }
 
@@ -138,16 +144,48 @@ static bool make_other(struct keeper *keeper, char *error, size_t error_size)
 	return true;
 }
 
+/* Whether somebody's buffers did not find room in the other session, as /dev/shm was filled meanwhile: their
+ * programs would record nothing in it, for as long as it lives. */
+static bool lacks_buffers(const struct keeper *keeper)
+{
+	struct sharedmemory memory;
+	struct user_buffers here, there;
+
+	measure_buffers(keeper->config, progress_next(keeper->progress), &there);
+	if (!there.known || there.lacking)
+		return there.lacking;
+	/* there may be no trace of them at all; or they have left */
+	measure_buffers(keeper->config, progress_session(keeper->progress), &here);
+	sharedmemory_look(keeper->config, &memory);
+	return userbuffers_sum(&there) < userbuffers_sum(&here) && memory.size && memory.free < memory.need;
+}
+
+static bool discard_other(struct keeper *keeper, char *error, size_t error_size)
+{
+	struct session *session = session_adopt(keeper->config, progress_next(keeper->progress)->name);
+
+	session_destroy(session);
+	session_free(session);
+	lose_other(keeper);
+	g_strlcpy(error,
+		"somebody's buffers found no room in " SHAREDMEMORY_FOLDER ", which is full: make room there",
+		error_size);
+	return false;
+}
+
 /* The other session records from here on, beside this one. */
 static bool begin_other(struct keeper *keeper, char *error, size_t error_size)
 {
 	const char *other = progress_next(keeper->progress)->name;
 
 	progress_both_record(keeper->progress);
-	if (session_start_mute(keeper->config, other, error, error_size) == SESSION_OK)
-		return session_unmute(keeper->config, other, error, error_size) == SESSION_OK;
-	progress_none_follows(keeper->progress);
-	return false;
+	if (session_start_mute(keeper->config, other, error, error_size) != SESSION_OK) {
+		progress_none_follows(keeper->progress);
+		return false;
+	}
+	if (lacks_buffers(keeper))
+		return discard_other(keeper, error, error_size);
+	return session_unmute(keeper->config, other, error, error_size) == SESSION_OK;
 }
 
 /* How the other session took over. */

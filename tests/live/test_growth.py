@@ -24,6 +24,7 @@ from test_users import share
 from test_versions import room
 
 MIB = 1024 * 1024
+LITTLE = 400 * 1024  # less than the ring buffers of one user and CPU
 BURST = 8000  # spans, as fast as can be: more than ring buffers of 1M hold, and less than those of 16M do on one CPU
 
 
@@ -179,6 +180,37 @@ def test_other_session_is_destroyed_meanwhile(node, receiver):
     assert "`blkin-2`, which was to take the place of `blkin`, was gone before it had" in node.agent.log()
     check(node, receiver, load, (2, 3))
     wait_until(lambda: len(node.session_folders()) == 1, 20, "the old sessions' files to be removed")
+
+
+def fill(path):
+    """Takes all of /dev/shm but a little, whoever takes some at the same time."""
+    with open(path, "wb") as file:
+        while (room := os.statvfs(path)).f_bavail * room.f_frsize > LITTLE:
+            with contextlib.suppress(OSError):
+                os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), room.f_bavail * room.f_frsize - LITTLE // 2)
+
+
+@pytest.mark.as_root("mounts")
+def test_room_is_taken_meanwhile(node, receiver):
+    """Whose buffers do not find room in the other session would record nothing any more: the one at hand stays, until there is."""
+    filler = "/dev/shm/blkin-filler"
+    with room("64M"):
+        load = begin(node, receiver, "2M")
+        burst(node, 2)
+        wait_until(lambda: "grow from" in node.agent.log(), 20, "them to be about to grow", 0.001)
+        fill(filler)
+        try:
+            wait_until(lambda: "no LTTng session can take the place of `blkin`: " in node.agent.log(), 20, "the lack of room to be told")
+            read = node.ledger().read
+            node.wait_ledger(lambda ledger: ledger.read > read + 200, 20, "spans of the session at hand")
+        finally:
+            os.unlink(filler)
+        assert (node.status()["session"], size(node)) == ("blkin", MIB)
+        read = node.ledger().read
+        node.wait_ledger(lambda ledger: ledger.read > read + 800, 20, "the time until it is tried again")
+        burst(node, 3)
+        node.wait_for(lambda: size(node) == 2 * MIB, 30, "larger ring buffers")
+        check(node, receiver, load, (2, 3))
 
 
 class Slow(Proxy):
