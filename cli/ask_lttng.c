@@ -36,11 +36,12 @@ static bool is_ours(const struct lttng_event *event)
 	return g_str_has_prefix(event->name, "blkin:") || g_str_has_prefix(event->name, "zipkin:");
 }
 
-static bool has_spans_enabled(struct lttng_handle *handle, const char *channel)
+/* Of a session that is just being destroyed, as another one has taken its place, nothing is known. */
+static bool may_have_spans_enabled(struct lttng_handle *handle, const char *channel)
 {
 	struct lttng_event *events = NULL;
 	int count = lttng_list_events(handle, channel, &events);
-	bool has = false;
+	bool has = count < 0;
 
 	for (int i = 0; i < count; i++)
 		has |= events[i].enabled && is_ours(&events[i]);
@@ -57,7 +58,7 @@ static bool is_off(const char *session, struct lttng_domain *domain)
 	bool enabled = false;
 
 	for (int i = 0; i < count; i++)
-		enabled |= channels[i].enabled && has_spans_enabled(handle, channels[i].name);
+		enabled |= channels[i].enabled && may_have_spans_enabled(handle, channels[i].name);
 	free(channels);
 	lttng_destroy_handle(handle);
 	return count > 0 && !enabled;

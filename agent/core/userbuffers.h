@@ -15,6 +15,7 @@ struct user_buffers {
 	uint32_t count; /* of users that are told apart */
 	bool more;      /* there are users beyond those, */
 	uint64_t other_bytes; /* and this is theirs */
+	bool lacking;         /* there is a user who should have some, and has none; not passed on */
 	struct buffers_of {
 		uint64_t user, bytes;
 	} of[USERBUFFERS_MAX];

@@ -28,6 +28,7 @@ void keeper_end(struct keeper *keeper)
 	keeper->left_out[0] = '\0';
 	keeper->stalls = keeper->breaks = 0;
 	keeper->use_files = false;
+	keeper_forget_discarded(keeper);
 	progress_end(keeper->progress);
 }
 

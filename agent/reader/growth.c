@@ -19,10 +19,13 @@
 #include "session/measure.h"
 #include "session/sharedmemory.h"
 
-/* So few lost events do not tell that buffers are too small: an event that is too large for any is one. */
+/* So few lost events in so long do not tell that buffers are too small: an event that is too large for any is
+ * one. */
 #define DISCARDED_MIN 100
-/* The shortest time between two steps. */
+#define FEW_NS (60 * NS_PER_SECOND)
+/* The shortest time between two steps, and the longest until one that failed is tried again. */
 #define PAUSE_NS (2 * NS_PER_SECOND)
+#define PAUSE_MAX_NS (300 * NS_PER_SECOND)
 /* Buffers of all users together grow to no more than one part in so many of /dev/shm. */
 #define ROOM_PART 4
 
@@ -78,33 +81,60 @@ static bool have_room(const struct keeper *keeper, uint64_t size)
 	return buffers.known && need <= memory.size / ROOM_PART && need <= memory.free;
 }
 
-bool keeper_outgrows(struct keeper *keeper)
+static void forget_seen(struct keeper *keeper)
+{
+	keeper->discarded = keeper->seen;
+	keeper->few_until = 0;
+}
+
+void keeper_forget_discarded(struct keeper *keeper)
+{
+	keeper->seen = pipeline_discarded(keeper->pipeline);
+	forget_seen(keeper);
+}
+
+/* Whether so many were lost that it matters. */
+static bool loses_many(struct keeper *keeper, int64_t now)
 {
 	const uint64_t discarded = pipeline_discarded(keeper->pipeline);
+
+	if (keeper->few_until && now >= keeper->few_until)
+		forget_seen(keeper);
+	if (!keeper->few_until && discarded != keeper->discarded)
+		keeper->few_until = now + FEW_NS;
+	keeper->seen = discarded;
+	return discarded - keeper->discarded >= DISCARDED_MIN;
+}
+
+bool keeper_outgrows(struct keeper *keeper)
+{
+	const int64_t now = clock_monotonic();
 	uint64_t size;
 
-	if (discarded - keeper->discarded < DISCARDED_MIN || clock_monotonic() < keeper->grow_next)
+	if (!loses_many(keeper, now) || now < keeper->grow_next)
 		return false;
 	size = next_size(keeper->config, channelsize_memory(keeper->config));
 	if (size && have_room(keeper, size))
 		return true;
-	keeper->discarded = discarded;
-	keeper->grow_next = clock_monotonic() + PAUSE_NS;
+	forget_seen(keeper);
+	keeper->grow_next = now + PAUSE_NS;
 	return false;
 }
 
-void keeper_grow(struct keeper *keeper, bool *at_once)
+void keeper_grow(struct keeper *keeper, struct reader **attached, bool *at_once)
 {
-	const uint64_t is = channelsize_memory(keeper->config), size = next_size(keeper->config, is),
-		       discarded = pipeline_discarded(keeper->pipeline);
+	const uint64_t is = channelsize_memory(keeper->config), size = next_size(keeper->config, is);
 	char from[HUMAN_MAX], to[HUMAN_MAX];
+	bool done;
 
 	log_warning("ring buffers of programs were full, and %" PRIu64
 		    " events are lost: each user's grow from %s to %s (`memory-max` in [session])",
-		discarded - keeper->discarded, human_size(from, is), human_size(to, size));
+		keeper->seen - keeper->discarded, human_size(from, is), human_size(to, size));
 	channelsize_grow(size);
-	if (!keeper_hand_over(keeper, at_once))
+	done = keeper_hand_over(keeper, attached, at_once);
+	if (!done)
 		channelsize_grow(is);
-	keeper->discarded = discarded;
-	keeper->grow_next = clock_monotonic() + PAUSE_NS;
+	keeper->grow_failed = done ? 0 : keeper->grow_failed + 1;
+	keeper_forget_discarded(keeper);
+	keeper->grow_next = clock_monotonic() + clock_backoff(PAUSE_NS, keeper->grow_failed, PAUSE_MAX_NS);
 }

@@ -171,33 +171,33 @@ bool keeper_disk_is_full(const struct keeper *keeper, struct problem *problem)
 
 /* A session that is there */
 
-/* Reads on where a reader attached. Returns whether to go on at once. */
-static bool go_on(struct keeper *keeper, struct session *session, struct reader *reader)
+/* Reads on where a reader attached, which it may close. Returns whether to go on at once. */
+static bool go_on(struct keeper *keeper, struct session *session, struct reader **attached)
 {
 	int64_t begun;
 	bool at_once;
 
 	if (!keeper_catch_up(keeper, 0))
 		return false;
-	reader_hold(reader, false);
+	reader_hold(*attached, false);
 	begun = clock_monotonic();
 	if (!keeper_has_our_settings(keeper)) {
 		if (keeper_knows_session(keeper))
 			log_info("[session], [events] or [kernel] has changed: a new session takes the old "
 				 "one's place");
-		if (keeper_knows_session(keeper) && keeper_hand_over(keeper, &at_once))
+		if (keeper_knows_session(keeper) && keeper_hand_over(keeper, attached, &at_once))
 			return at_once;
 		if (keeper_is_gone(keeper, progress_session(keeper->progress)))
 			return false; /* which is found out, and counted, the next time */
 		/* whoever is about to destroy it may have stopped it meanwhile */
 		keeper->lost_since = begun;
-		keeper_finish(keeper, session, reader);
+		keeper_finish(keeper, session, *attached);
 		return true;
 	}
 	/* if it was read until now it records already, and need not wait for the session daemon, which may
 	 * hang */
 	if (keeper->reattaching || keeper_start(keeper, session))
-		keeper_read_live(keeper, session, reader, false);
+		keeper_read_live(keeper, session, attached, false);
 	return false;
 }
 
@@ -209,7 +209,7 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 
 	switch (keeper_attach(keeper, session, &reader)) {
 	case ATTACHED:
-		at_once = go_on(keeper, session, reader);
+		at_once = go_on(keeper, session, &reader);
 		break;
 	case ATTACHED_UNKNOWN:
 		session_destroy(session);

@@ -68,8 +68,11 @@ struct keeper {
 	bool looked_for_others; /* whether a session is there that took another one's place */
 
 	/* ring buffers that were full */
-	uint64_t discarded; /* events, as of the last time that they grew, or could not; */
-	int64_t grow_next;  /* not before; CLOCK_MONOTONIC ns */
+	uint64_t discarded; /* events, before those that are a reason to grow, */
+	uint64_t seen;      /* and as of the last look; */
+	int64_t few_until;  /* then they are none, as they were few; CLOCK_MONOTONIC ns; 0: there are none */
+	int64_t grow_next;  /* not before; the same */
+	unsigned grow_failed; /* times in a row */
 
 	/* reading files */
 	bool from_files;   /* the log says that the session is not read live */
@@ -127,8 +130,9 @@ bool keeper_gives_up_live(const struct keeper *keeper);
 /* Whether readers have died of reading it live, or of a user's trace that is left out. */
 bool keeper_avoids_live(const struct keeper *keeper);
 
-/* Reads the session, to whatever ends that; @new: it was just made. */
-void keeper_read_live(struct keeper *keeper, struct session *session, struct reader *reader, bool new);
+/* Reads the session, to whatever ends that; @new: it was just made. If another one takes its place the reader
+ * is closed, and NULL. */
+void keeper_read_live(struct keeper *keeper, struct session *session, struct reader **attached, bool new);
 
 /* standstill.c */
 
@@ -156,8 +160,9 @@ bool keeper_stands_still(struct keeper *keeper);
 bool keeper_looks_aside(struct keeper *keeper, bool *at_once);
 
 /* Replaces the session by one with the settings of the configuration, without a moment in which none records.
- * False if that could not be done; else whether to go on @at_once, with what is left of this one, too. */
-bool keeper_hand_over(struct keeper *keeper, bool *at_once);
+ * False if that could not be done; else the reader that is @attached is closed, and NULL, and it is known
+ * whether to go on @at_once, with what is left of this one, too. */
+bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_once);
 
 /* growth.c */
 
@@ -165,11 +170,14 @@ bool keeper_hand_over(struct keeper *keeper, bool *at_once);
  * wanted, or to which an earlier reader let them grow. */
 bool keeper_has_our_settings(struct keeper *keeper);
 
+/* What was lost until now is no reason to grow: the buffers were another session's. */
+void keeper_forget_discarded(struct keeper *keeper);
+
 /* Whether ring buffers were full, and can be larger. */
 bool keeper_outgrows(struct keeper *keeper);
 
-/* Replaces the session by one with larger ring buffers. Whether to go on at once is left in @at_once. */
-void keeper_grow(struct keeper *keeper, bool *at_once);
+/* Replaces the session by one with larger ring buffers; as keeper_hand_over. */
+void keeper_grow(struct keeper *keeper, struct reader **attached, bool *at_once);
 
 /* readfiles.c */
 

@@ -56,7 +56,7 @@ static bool read_live(struct keeper *keeper, struct session *session)
 		keeper->vain = 0;
 		reader_hold(reader, false);
 		if (keeper_start(keeper, session))
-			keeper_read_live(keeper, session, reader, true);
+			keeper_read_live(keeper, session, &reader, true);
 	} else { /* because of a wrong `relay-live-port`, say */
 		discard(keeper, session);
 		keeper->create_next =

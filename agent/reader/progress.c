@@ -309,6 +309,15 @@ struct clock_steps *progress_steps(struct progress *progress)
 	return &progress->steps;
 }
 
+/* What was reached is written down, with the counts of what was read until there: or else a reader that is
+ * killed now would leave behind that it was read, and no count of it. */
+static void save_now(struct progress *progress)
+{
+	positions_moved(progress->positions);
+	pipeline_post(progress->pipeline);
+	agent_link_save(progress->link);
+}
+
 /* Sessions */
 
 void progress_begin(struct progress *progress, const struct session_identity *session)
@@ -316,35 +325,40 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 	positions_clear(progress->positions);
 	progress->has_session = true;
 	progress->session = *session;
-	positions_moved(progress->positions);
-	agent_link_save(progress->link); /* it is known before it records */
+	save_now(progress); /* it is known before it records */
 }
 
 void progress_follow(struct progress *progress, const struct session_identity *session)
 {
 	session_records_add(progress->later, session);
-	positions_moved(progress->positions);
-	agent_link_save(progress->link); /* it is known before it records */
+	save_now(progress); /* it is known before it records */
 }
 
 void progress_both_record(struct progress *progress)
 {
 	overlap_begin(progress->overlap, progress->session.created, clock_monotonic());
-	positions_moved(progress->positions);
-	agent_link_save(progress->link);
+	save_now(progress);
 }
 
 void progress_one_records(struct progress *progress)
 {
 	overlap_end(progress->overlap, clock_monotonic());
-	positions_moved(progress->positions);
-	agent_link_save(progress->link);
+	save_now(progress);
 }
 
 void progress_none_follows(struct progress *progress)
 {
 	overlap_cancel(progress->overlap);
 	positions_moved(progress->positions);
+}
+
+int64_t progress_lose_next(struct progress *progress)
+{
+	int64_t alone = overlap_abandon(progress->overlap);
+
+	g_ptr_array_add(progress->past, g_ptr_array_steal_index(progress->later, 0));
+	save_now(progress);
+	return alone;
 }
 
 void progress_has_all_copies(struct progress *progress)
@@ -472,9 +486,7 @@ static void save_offsets(struct progress *progress)
 	if (progress->offsets == progress->steps.offsets.count)
 		return;
 	progress->offsets = progress->steps.offsets.count;
-	positions_moved(progress->positions);
-	pipeline_post(progress->pipeline);
-	agent_link_save(progress->link);
+	save_now(progress);
 }
 
 void progress_tick(struct progress *progress)

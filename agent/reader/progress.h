@@ -63,6 +63,10 @@ void progress_both_record(struct progress *progress);
 void progress_one_records(struct progress *progress);
 void progress_none_follows(struct progress *progress);
 
+/* That session is gone. Returns since when, CLOCK_MONOTONIC ns, it may have recorded alone, and what then was
+ * recorded is lost with it; 0: it never did. */
+int64_t progress_lose_next(struct progress *progress);
+
 /* All that the session at hand recorded beside the one before it is read. */
 void progress_has_all_copies(struct progress *progress);
 

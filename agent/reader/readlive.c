@@ -333,7 +333,7 @@ static enum read_end read_on(
 	return runstate_stopping(keeper->state) ? READ_STOPPED : READ_LOST;
 }
 
-void keeper_read_live(struct keeper *keeper, struct session *session, struct reader *reader, bool new)
+void keeper_read_live(struct keeper *keeper, struct session *session, struct reader **attached, bool new)
 {
 	const struct session_identity *identity = progress_session(keeper->progress);
 	struct quiet quiet = {.read = things_read(keeper), .since = clock_monotonic(), .news = -1};
@@ -347,17 +347,17 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 		runstate_collects(keeper->state, identity->name, new);
 	keeper->trouble[0] = '\0';
 	watch_set(keeper->watch, identity);
-	end = read_on(keeper, reader, &quiet, &problem);
+	end = read_on(keeper, *attached, &quiet, &problem);
 	watch_no_more(&quiet);
 	if (end == READ_LOST)
 		runstate_waits(keeper->state, problem.reason, problem.text);
 	else if (end == READ_STOPPED && !keeper_keeps(keeper))
-		keeper_finish(keeper, session, reader);
+		keeper_finish(keeper, session, *attached);
 	watch_set(keeper->watch, NULL);
 	if (end == READ_FOLLOWED)
-		keeper_hand_over(keeper, &at_once);
+		keeper_hand_over(keeper, attached, &at_once);
 	else if (end == READ_OUTGROWN)
-		keeper_grow(keeper, &at_once);
+		keeper_grow(keeper, attached, &at_once);
 	keeper->again = end == READ_MISSES || end == READ_MUTE;
 	keeper->stands_still = end == READ_STILL || end == READ_MUTE;
 }

@@ -20,6 +20,7 @@
 #include "core/ledger.h"
 #include "reader/decode/relaylist.h"
 #include "session/measure.h"
+#include "session/newer.h"
 #include "session/relayprobe.h"
 #include "session/sharedmemory.h"
 
@@ -34,7 +35,7 @@
 #define PROBE_AGAIN_NS (1 * NS_PER_SECOND)
 /* While the session is read from files, the pause between two looks. */
 #define LOOK_PAUSE_NS (2 * NS_PER_SECOND)
-/* So long the consumer daemon may take to pass on what the old session has. */
+/* So long nothing may come of what the old session still has. */
 #define PENDING_NS (2 * NS_PER_SECOND)
 
 /* Says whose streams are stuck. */
@@ -95,13 +96,39 @@ static bool has_room(const struct keeper *keeper, char *error, size_t error_size
 	return false;
 }
 
-/* Makes the session that is to take over, unless an agent that was killed has made it. */
+/* The session that was to take over is not to, or is gone: the one at hand records on. */
+static void lose_other(struct keeper *keeper)
+{
+	int64_t alone = progress_lose_next(keeper->progress);
+
+	if (!alone)
+		return;
+	ledger_add(SESSIONS_LOST, 1);
+	keeper->lost_since = alone;
+	keeper_records(keeper, clock_monotonic());
+}
+
+/* Whether the session is there that a reader has made which was killed then. If somebody has destroyed it
+ * since, it is forgotten. */
+static bool has_other(struct keeper *keeper)
+{
+	const struct session_identity *other = progress_next(keeper->progress);
+
+	if (!other || !keeper_is_gone(keeper, other))
+		return other != NULL;
+	log_warning("LTTng session `%s`, which was to take the place of `%s`, was gone before it had",
+		other->name, progress_session(keeper->progress)->name);
+	lose_other(keeper);
+	return false;
+}
+
+/* Makes the session that is to take over, unless it is there. */
 static bool make_other(struct keeper *keeper, char *error, size_t error_size)
 {
 	struct session_identity identity = {0};
 	char name[256];
 
-	if (progress_next(keeper->progress))
+	if (has_other(keeper))
 		return true;
 	if (!has_room(keeper, error, error_size))
 		return false;
@@ -117,16 +144,48 @@ static bool make_other(struct keeper *keeper, char *error, size_t error_size)
 	return true;
 }
 
+/* Whether somebody's buffers did not find room in the other session, as /dev/shm was filled meanwhile: their
+ * programs would record nothing in it, for as long as it lives. */
+static bool lacks_buffers(const struct keeper *keeper)
+{
+	struct sharedmemory memory;
+	struct user_buffers here, there;
+
+	measure_buffers(keeper->config, progress_next(keeper->progress), &there);
+	if (!there.known || there.lacking)
+		return there.lacking;
+	/* there may be no trace of them at all; or they have left */
+	measure_buffers(keeper->config, progress_session(keeper->progress), &here);
+	sharedmemory_look(keeper->config, &memory);
+	return userbuffers_sum(&there) < userbuffers_sum(&here) && memory.size && memory.free < memory.need;
+}
+
+static bool discard_other(struct keeper *keeper, char *error, size_t error_size)
+{
+	struct session *session = session_adopt(keeper->config, progress_next(keeper->progress)->name);
+
+	session_destroy(session);
+	session_free(session);
+	lose_other(keeper);
+	g_strlcpy(error,
+		"somebody's buffers found no room in " SHAREDMEMORY_FOLDER ", which is full: make room there",
+		error_size);
+	return false;
+}
+
 /* The other session records from here on, beside this one. */
 static bool begin_other(struct keeper *keeper, char *error, size_t error_size)
 {
 	const char *other = progress_next(keeper->progress)->name;
 
 	progress_both_record(keeper->progress);
-	if (session_start_mute(keeper->config, other, error, error_size) == SESSION_OK)
-		return session_unmute(keeper->config, other, error, error_size) == SESSION_OK;
-	progress_none_follows(keeper->progress);
-	return false;
+	if (session_start_mute(keeper->config, other, error, error_size) != SESSION_OK) {
+		progress_none_follows(keeper->progress);
+		return false;
+	}
+	if (lacks_buffers(keeper))
+		return discard_other(keeper, error, error_size);
+	return session_unmute(keeper->config, other, error, error_size) == SESSION_OK;
 }
 
 /* How the other session took over. */
@@ -134,7 +193,23 @@ struct taken_over {
 	int64_t since; /* it records; CLOCK_MONOTONIC ns */
 	bool gone;     /* this one was not there any more: there was a time in which neither recorded */
 	bool holds;    /* the other one is there */
+	bool all;      /* all that this one had has come to the relay, unless a stream is stuck */
 };
+
+/* Waits for what the old session still has, which records no more, as long as some of it comes, and reads it
+ * meanwhile. Returns whether all has come. */
+static bool await_rest(struct keeper *keeper, struct session *session)
+{
+	struct positions *positions = progress_positions(keeper->progress);
+	uint64_t moves;
+
+	do {
+		moves = positions_moves(positions);
+		if (session_stop(session, true, PENDING_NS))
+			return true;
+	} while (keeper_catch_up(keeper, 0) && positions_moves(positions) != moves);
+	return false;
+}
 
 /* The other session records from here on, and this one no more. */
 static bool take_over(struct keeper *keeper, struct taken_over *taken, char *error, size_t error_size)
@@ -147,7 +222,7 @@ static bool take_over(struct keeper *keeper, struct taken_over *taken, char *err
 	g_usleep(OVERLAP_NS / 1000);
 	watch_stop(keeper->watch);
 	session = session_adopt(keeper->config, progress_session(keeper->progress)->name);
-	session_stop(session, true, PENDING_NS);
+	taken->all = await_rest(keeper, session);
 	session_free(session);
 	progress_one_records(keeper->progress);
 	taken->gone = keeper_is_gone(keeper, progress_session(keeper->progress));
@@ -214,21 +289,6 @@ static bool replace(struct keeper *keeper, guint streams)
 	return end_replaced(keeper, &taken, streams);
 }
 
-bool keeper_hand_over(struct keeper *keeper, bool *at_once)
-{
-	struct taken_over taken;
-	char error[512] = "";
-
-	runstate_calls(keeper->state, DAEMON_SESSION);
-	if (make_other(keeper, error, sizeof(error)) && take_over(keeper, &taken, error, sizeof(error))) {
-		*at_once = end_replaced(keeper, &taken, 0);
-		return true;
-	}
-	log_warning("no LTTng session can take the place of `%s`: %s",
-		progress_session(keeper->progress)->name, error);
-	return false;
-}
-
 /* No stream is stuck, or it is not known. What comes to relayd's files lttng-consumerd has passed on; and
  * what attaching again may help against does not tell of it. Returns whether to go on at once. */
 static bool go_on(struct keeper *keeper, enum probed probed)
@@ -249,6 +309,63 @@ static enum probed probe(struct keeper *keeper, GArray *stuck)
 	g_array_set_size(stuck, 0);
 	runstate_calls(keeper->state, DAEMON_RELAY);
 	return relayprobe_run(keeper->config, progress_session(keeper->progress)->name, stuck);
+}
+
+/* The same, where nothing else hints at it: two looks must agree. */
+static enum probed probe_twice(struct keeper *keeper, GArray *stuck)
+{
+	enum probed probed = probe(keeper, stuck);
+
+	if ((probed == PROBED_STUCK || probed == PROBED_STILL) && probe(keeper, stuck) != probed)
+		probed = PROBED_MOVES;
+	return probed;
+}
+
+/* How many ring buffers of the old session hold what does not come any more. Nobody is attached. */
+static guint count_held_up(struct keeper *keeper, const struct taken_over *taken)
+{
+	g_autoptr(GArray) stuck = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
+	const char *name = progress_session(keeper->progress)->name;
+	enum probed probed = newer_heals() ? PROBED_MOVES : probe_twice(keeper, stuck);
+
+	if (probed == PROBED_STUCK || probed == PROBED_STILL) {
+		describe(keeper, stuck);
+		log_warning(
+			"LTTng session `%s`, which has ended: %s, and is lost; how much that is LTTng does "
+			"not tell",
+			name, keeper->stuck);
+		keeper->stuck[0] = '\0';
+		return stuck->len;
+	}
+	if (!taken->all)
+		log_warning("LTTng session `%s` has ended, and some of what it had did not come to "
+			    "lttng-relayd in time, and is lost; how much that is LTTng does not tell",
+			name);
+	return !taken->all;
+}
+
+static void detach(struct keeper *keeper, struct reader **attached)
+{
+	if (*attached)
+		reader_close(*attached);
+	*attached = NULL;
+	runstate_live(keeper->state, false);
+}
+
+bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_once)
+{
+	struct taken_over taken;
+	char error[512] = "";
+
+	runstate_calls(keeper->state, DAEMON_SESSION);
+	if (make_other(keeper, error, sizeof(error)) && take_over(keeper, &taken, error, sizeof(error))) {
+		detach(keeper, attached);
+		*at_once = end_replaced(keeper, &taken, taken.gone ? 0 : count_held_up(keeper, &taken));
+		return true;
+	}
+	log_warning("no LTTng session can take the place of `%s`: %s",
+		progress_session(keeper->progress)->name, error);
+	return false;
 }
 
 static void show_stuck(struct keeper *keeper, const GArray *stuck)
@@ -275,7 +392,7 @@ bool keeper_stands_still(struct keeper *keeper)
 	return false;
 }
 
-/* Files do not tell what stands still. Two looks must agree, as nothing else hints at it. */
+/* Files do not tell what stands still. */
 bool keeper_looks_aside(struct keeper *keeper, bool *at_once)
 {
 	g_autoptr(GArray) stuck = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
@@ -283,9 +400,7 @@ bool keeper_looks_aside(struct keeper *keeper, bool *at_once)
 
 	if (clock_monotonic() < keeper->look_next)
 		return false;
-	probed = probe(keeper, stuck);
-	if ((probed == PROBED_STUCK || probed == PROBED_STILL) && probe(keeper, stuck) != probed)
-		probed = PROBED_MOVES;
+	probed = probe_twice(keeper, stuck);
 	keeper->look_next = clock_monotonic() + LOOK_PAUSE_NS;
 	if (probed == PROBED_FAILED)
 		return false;

@@ -3,8 +3,10 @@
 #include "session/session.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "session/beside.h"
+#include "session/channelsize.h"
 #include "session/newer.h"
 #include "session/relayport.h"
 #include "session/tracing.h"
@@ -63,6 +65,10 @@ static void write_settings(
 		config->session_name, config->relay_host, config->relay_control_port, config->relay_data_port,
 		config->live_timer, channel->attr.num_subbuf, channel->attr.subbuf_size,
 		channel->attr.tracefile_count, channel->attr.tracefile_size, TRACING_EVENTS, beside);
+	/* another `memory` is meant to take effect also where these have grown to its size */
+	if (channelsize_memory(config) > config->memory)
+		snprintf(settings + strlen(settings), size - strlen(settings),
+			" grown from %" G_GUINT64_FORMAT, config->memory);
 	lttng_channel_destroy(channel);
 }
 

@@ -102,6 +102,14 @@ void overlap_cancel(struct overlap *overlap)
 		both_clear(&overlap->after);
 }
 
+int64_t overlap_abandon(struct overlap *overlap)
+{
+	int64_t alone = (int64_t)overlap->after.until;
+
+	both_clear(&overlap->after);
+	return alone;
+}
+
 void overlap_end(struct overlap *overlap, int64_t now)
 {
 	if (overlap->after.from)

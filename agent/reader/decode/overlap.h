@@ -45,6 +45,9 @@ void overlap_begin(struct overlap *overlap, uint64_t created, int64_t now);
  * noted, too. */
 void overlap_cancel(struct overlap *overlap);
 
+/* The other one is gone. Returns since when it may have recorded alone; 0: it never did. */
+int64_t overlap_abandon(struct overlap *overlap);
+
 /* The session at hand does not record any more. */
 void overlap_end(struct overlap *overlap, int64_t now);
 
