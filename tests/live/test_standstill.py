@@ -216,7 +216,7 @@ class Failing(Proxy):
             other.sendall(data)
 
 
-@pytest.mark.skipif(HEALS, reason="the consumer daemon of LTTng 2.15 and later ends")
+@pytest.mark.stuck("a consumer daemon that a fault does not end")
 @as_root
 def test_a_look_at_the_streams_that_fails(node, receiver):
     """It is made again soon, as long as nothing comes."""
@@ -232,7 +232,7 @@ def test_a_look_at_the_streams_that_fails(node, receiver):
     assert not proxy.fails, "nothing to be tested: nobody attached"
 
 
-@pytest.mark.skipif(HEALS, reason="LTTng 2.15 and later get past an event whose program is gone")
+@pytest.mark.stuck("an event in whose middle a program died")
 @as_root
 @begins
 def test_a_stream_is_stuck(node, receiver, read):

@@ -12,7 +12,7 @@ import subprocess
 import pytest
 from expect import key_of
 from rig.load import KEEP, LOAD
-from rig.lttng import HEALS
+from rig.lttng import HEALS, sessions_of
 from rig.node import WHOLE_STACKS
 from rig.process import wait_until
 from rig.proxy import Proxy
@@ -85,9 +85,9 @@ def is_gone(node, name):
         text=True,
         check=True,
     ).stdout
-    listed = node.lttng("list").replace(" [", "\n").split("\n") + live.replace(" (", "\n").split("\n")
+    viewed = live.replace(" (", "\n").split("\n")
     folders = [os.path.basename(folder).rsplit("-", 2)[0] for folder in node.session_folders()]
-    return not any(line.endswith((f" {name}", f"/{name}")) for line in listed) and name not in folders
+    return name not in sessions_of(node) and not any(line.endswith(f"/{name}") for line in viewed) and name not in folders
 
 
 def end_load(load):

@@ -14,16 +14,15 @@ import pytest
 from expect import key_of
 from rig.eventfiles import EventFiles
 from rig.load import KEEP
+from rig.lttng import sessions_of
 from rig.node import WHOLE_STACKS, paced
 from rig.process import Trouble, exactly, wait_until
 from rig.users import start_as
 from test_stuck import OTHER, check_other, die_halfway, end_load, is_gone, is_loads, live_again, load, ordinals, replaced
 from test_users import share
 
-pytestmark = [
-    pytest.mark.as_root("only root may run programs as other users"),
-    pytest.mark.stuck("an event in whose middle a program died"),
-]
+pytestmark = pytest.mark.as_root("only root may run programs as other users")
+stuck = pytest.mark.stuck("an event in whose middle a program died")
 
 
 def begin(node, receiver, **sections):
@@ -64,6 +63,7 @@ def shm_of(size):
         resize_shm("50%")
 
 
+@stuck
 def test_all_come_once(node, receiver):
     """Of a program with four threads."""
     begin(node, receiver)
@@ -82,6 +82,7 @@ def test_all_come_once(node, receiver):
     assert not is_anything_lost(node)
 
 
+@stuck
 def test_events_alike(node, receiver):
     """Events of which one is like the other are told apart by their order: as many come as were recorded."""
     output = {"type": "file", "takes": "events", "directory": node.path("events"), "batch-delay": "50ms"}
@@ -153,24 +154,19 @@ def test_events_switched_on(node, receiver):
 
 
 def is_made(node):
-    return "blkin-2 " in node.lttng("list")
+    return "blkin-2" in sessions_of(node)
 
 
 def is_started(node):
-    return any("blkin-2 " in line and "[active]" in line for line in node.lttng("list").splitlines())
+    return sessions_of(node).get("blkin-2", False)
 
 
-STATES = {"made": is_made, "started": is_started, "replaced": replaced}
+def is_announced(node):
+    return "a new session takes the old one's place" in node.agent.log()
 
 
-@pytest.mark.parametrize("who", ["agent", "reader"])
-@pytest.mark.parametrize("state", STATES)
-def test_killed_meanwhile(node, receiver, state, who):
-    """Nothing is missing, and no more comes twice than is counted."""
-    begin(node, receiver)
-    other = begin_load(node, "-r", 1000)
-    die_halfway(node)
-    wait_until(lambda: STATES[state](node), 20, "the state", 0.01)
+def check_killed(node, receiver, other, who):
+    """The agent, or its reader: nothing is missing, and no more comes twice than is counted."""
     if who == "agent":
         node.agent.kill()
         node.start_agent_again(**WHOLE_STACKS)
@@ -188,6 +184,39 @@ def test_killed_meanwhile(node, receiver, state, who):
     exactly(missing == 0 and twice <= node.ledger().again, f"{missing} of {recorded} are missing, {twice} came twice")
 
 
+STATES = {"made": is_made, "started": is_started, "replaced": replaced}
+
+
+@stuck
+@pytest.mark.parametrize("who", ["agent", "reader"])
+@pytest.mark.parametrize("state", STATES)
+def test_killed_meanwhile(node, receiver, state, who):
+    begin(node, receiver)
+    other = begin_load(node, "-r", 1000)
+    die_halfway(node)
+    wait_until(lambda: STATES[state](node), 20, "the state", 0.01)
+    check_killed(node, receiver, other, who)
+
+
+RELOADED = {"reloaded": lambda node: True, "announced": is_announced, "made": is_made, "started": is_started}
+
+
+def reload_until(node, receiver, state):
+    """With other settings."""
+    node.write_config(receiver.port, session=KEEP, events={"names": "alike:*"})
+    node.agent.send(signal.SIGHUP)
+    wait_until(lambda: RELOADED[state](node), 20, "the state", 0.01)
+
+
+@pytest.mark.parametrize("who", ["agent", "reader"])
+@pytest.mark.parametrize("state", RELOADED)
+def test_killed_after_a_reload(node, receiver, state, who):
+    begin(node, receiver)
+    other = begin_load(node, "-r", 1000)
+    reload_until(node, receiver, state)
+    check_killed(node, receiver, other, who)
+
+
 def kill_session_daemon(node):
     consumer = node.consumer_pid()
     node.sessiond.kill()
@@ -201,18 +230,11 @@ def destroy_all(node):
         node.lttng("destroy", "-a")
 
 
-def is_announced(node):
-    return "a new session takes the old one's place" in node.agent.log()
-
-
 def is_counted(node):
     """LTTng 2.13's session daemon may end by an assertion when it is asked for a session that is being destroyed."""
     if not node.sessiond.running():
         node.start_sessiond()
     return node.ledger().lost_seconds and node.collecting()
-
-
-RELOADED = {"reloaded": lambda node: True, "announced": is_announced, "made": is_made, "started": is_started}
 
 
 @pytest.mark.parametrize("go", [kill_session_daemon, destroy_all])
@@ -224,9 +246,7 @@ def test_gone_meanwhile(node, receiver, state, go):
     """
     begin(node, receiver)
     other = begin_load(node, "-r", 1000)
-    node.write_config(receiver.port, session=KEEP, events={"names": "alike:*"})
-    node.agent.send(signal.SIGHUP)
-    wait_until(lambda: RELOADED[state](node), 20, "the state", 0.01)
+    reload_until(node, receiver, state)
     go(node)
     wait_until(lambda: is_counted(node), 40, "the loss to be counted")
     sent = node.ledger().sent
@@ -242,6 +262,7 @@ def test_gone_meanwhile(node, receiver, state, go):
     assert ledger.sessions_lost >= 1 or "no LTTng session can take the place of" in node.agent.log()
 
 
+@stuck
 def test_no_room(node, receiver):
     """Without room for the other session's buffers the one that is stuck stays: others' spans come from files until there is."""
     begin(node, receiver)

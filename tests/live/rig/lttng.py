@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from xml.etree import ElementTree
 
 
 def version():
@@ -12,3 +13,9 @@ def version():
 
 # It gets past an event in whose middle a program died.
 HEALS = version() >= (2, 15)
+
+
+def sessions_of(node):
+    """Of each of LTTng's sessions, by its name, whether it records. What LTTng writes for people differs."""
+    listed = ElementTree.fromstring(node.lttng("--mi", "xml", "list"))
+    return {session.find("{*}name").text: session.find("{*}enabled").text == "true" for session in listed.iterfind(".//{*}session")}
