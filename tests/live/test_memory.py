@@ -44,10 +44,12 @@ def flood(node, collector, kind, events, rate):
         watch.look()
         ledger = node.ledger()
         ledger.check()
-        return not load.running() and ledger.read + ledger.lost >= events
+        if load.running():
+            return False
+        assert load.process.returncode == 0, load.log()
+        return ledger.read + ledger.lost >= events
 
     node.wait_for(read, 240, f"{events} events to be read")
-    assert load.process.returncode == 0
     return watch, ledger
 
 

@@ -51,6 +51,10 @@ int main(int argc, char **argv)
 	rate = atoll(argv[3]);
 	for (int i = 0; !blkin_tracing() && i < 1000; i++)
 		usleep(10000);
+	if (!blkin_tracing()) {
+		fprintf(stderr, "flood: not traced within ten seconds\n");
+		return 1;
+	}
 	while (done < events) {
 		for (int64_t i = 0; i < rate * TICK_US / 1000000 && done < events; i++)
 			record(argv[1], done++);
