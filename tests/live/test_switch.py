@@ -226,8 +226,10 @@ def kill_session_daemon(node):
 
 
 def destroy_all(node):
-    with contextlib.suppress(Trouble):  # one may go at the same time
-        node.lttng("destroy", "-a")
+    """One by one, as one may go at the same time, and LTTng then leaves the others."""
+    for name in sessions_of(node):
+        with contextlib.suppress(Trouble):
+            node.lttng("destroy", name)
 
 
 def is_counted(node):
