@@ -128,7 +128,7 @@ def test_as_the_session_begins(node, receiver):
     os.chmod(node.folder, 0o711)
     shutil.copy(node.built("libclient/libblkin-provider.so.1"), node.path("shared"))
     program = start_dying(node, HOSTILE, "-w", 60, DYING_STOPS="yes")
-    wait_until(lambda: f"PID: {program.pid} " in node.lttng("list", "--userspace"), 10, "it to have its events")
+    wait_until(lambda: f"<id>{program.pid}</id>" in node.lttng("--mi", "xml", "list", "--userspace"), 10, "it to have its events")
     node.write_config(receiver.port, session=KEEP)
     node.start_agent_again(**WHOLE_STACKS)
     wait_until(lambda: b"event {" in metadata_of(node, HOSTILE), 20, "the metadata of its events")

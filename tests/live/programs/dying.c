@@ -16,12 +16,18 @@
 /* liblttng-ust's message: a number that says what it is, then the rest. */
 #define NOTIFY_CHANNEL 1
 #define NOTIFY_CHANNEL_SIZE 48
+#define NOTIFY_CHANNEL_SIZE_LATER 36 /* of LTTng 2.16 */
+
+static int is_size(size_t size)
+{
+	return size == NOTIFY_CHANNEL_SIZE || size == NOTIFY_CHANNEL_SIZE_LATER;
+}
 
 ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
 {
 	uint32_t what = 0;
 
-	if (message->msg_iovlen == 1 && message->msg_iov->iov_len == NOTIFY_CHANNEL_SIZE)
+	if (message->msg_iovlen == 1 && is_size(message->msg_iov->iov_len))
 		memcpy(&what, message->msg_iov->iov_base, sizeof(what));
 	if (what == NOTIFY_CHANNEL)
 		raise(getenv("DYING_STOPS") ? SIGSTOP : SIGKILL); /* this thread at once */
