@@ -48,7 +48,7 @@ def begin(node, receiver, most, memory=1, rate=200, **session):
 def burst(node, number):
     """Nobody empties the ring buffers meanwhile."""
     with stopped(node.consumer_pid()):
-        node.run([LOAD, "-P", number, "-n", BURST])
+        node.run([LOAD, "-P", number, "-w", 20, "-n", BURST])
 
 
 def burst_lost(node, number):
@@ -127,7 +127,7 @@ def test_no_further_than_what_was_lost_asks_for(node, receiver):
     node.stop_reading()
     for number in (2, 3, 4):
         burst(node, number)
-        node.run([LOAD, "-P", number, "-n", 1])  # with which what was lost is told
+        node.run([LOAD, "-P", number, "-w", 20, "-n", 1])  # with which what was lost is told
     node.read_on()
     node.wait_for(lambda: size(node) > MIB, 30, "larger ring buffers")
     made = node.ledger().made
