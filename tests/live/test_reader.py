@@ -7,13 +7,14 @@ lost, and whose programs it is that readers die of is found out.
 import glob
 import os
 import signal
+import statistics
 import time
 
 import pytest
 from expect import check_span, end_load, key_of, keys_of
 from rig.load import KEEP, LOAD, finish
 from rig.node import paced
-from rig.process import wait_until
+from rig.process import crowding, wait_until
 from test_newusers import start
 from test_users import share
 
@@ -26,14 +27,20 @@ class Readiness:
     """How often /readyz said yes."""
 
     def __init__(self, node):
-        self.node, self.asked, self.ready = node, 0, 0
+        self.node, self.asked, self.ready, self.crowds = node, 0, 0, []
 
     def ask(self):
+        if self.asked % 20 == 0:
+            self.crowds.append(crowding())
         self.asked += 1
         self.ready += self.node.collecting()
 
     def share(self):
         return self.ready / self.asked
+
+    def crowding(self):
+        """Half of the time others had the processors so much or more."""
+        return statistics.median(self.crowds)
 
 
 def restarts(node):
@@ -220,7 +227,7 @@ def test_dies_of_one_user(node, receiver, number, how):
     assert agent.log().count("the process that reads the session") <= 4, agent.log()
     print(f"{restarts(node)} restarts, {ids(receiver)[1]} spans came again, ready {readiness.share():.1%}")
     # a loop is ended after ten seconds of processor time, which take longer where other tests run
-    assert readiness.share() >= (0.95 if number == 666 else 0.75)
+    assert 1 - readiness.share() <= (0.05 if number == 666 else min(0.6, 0.25 * readiness.crowding()))
     assert agent.stop() == 0
 
 
