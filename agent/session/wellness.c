@@ -149,7 +149,6 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 	healths->consumer.ended = healths->consumer.gone && !answers(&wellness->daemons[CONSUMER_64]) &&
 				  !answers(&wellness->daemons[CONSUMER_32]);
 	healths->kernel = health_of(&wellness->daemons[CONSUMER_KERNEL]);
-	healths->kernel.ended = healths->kernel.gone;
 }
 
 void wellness_destroy(struct wellness *wellness)

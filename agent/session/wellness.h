@@ -18,7 +18,7 @@ struct wellness;
 struct daemon_health {
 	int64_t silent; /* it was asked, and has not answered since; CLOCK_MONOTONIC ns; 0: it has */
 	bool gone;      /* it was there, and is not any more */
-	bool ended;     /* the same, and there is no other; never said of the session daemon */
+	bool ended;     /* the same, and there is no other; said of programs' consumer daemon only */
 };
 
 struct daemons_health {

@@ -177,11 +177,8 @@ static void look_at_waiting(struct child *child, int64_t now)
 {
 	int64_t ns;
 
-	if (now - child->moved < LOOK_NS) {
-		child->kept = 0;
-		child->kept_before = -1;
+	if (now - child->moved < LOOK_NS)
 		return;
-	}
 	ns = kept_waiting(child->pid);
 	if (child->kept_before < 0)
 		child->kept_before = ns;
@@ -224,6 +221,8 @@ void child_watch(struct child *child, struct page *page)
 	if (moved > child->moved) {
 		child->moved = moved;
 		child->moved_cpu = cpu;
+		child->kept = 0;
+		child->kept_before = -1;
 	}
 	child->computed = cpu - child->moved_cpu;
 	child->cpu = cpu;

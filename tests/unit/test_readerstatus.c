@@ -185,7 +185,7 @@ static void check_kernel(enum reason reason, const char *words)
 /* Spans come all the time. */
 START_TEST(consumer_of_the_kernel)
 {
-	struct daemons_health healths = {.kernel = {.gone = true, .ended = true}};
+	struct daemons_health healths = {.kernel = {.gone = true}};
 
 	report(REPORT_COLLECTS, REASON_NONE, "");
 	reader_status_daemons(&shown, &healths);
