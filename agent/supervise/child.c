@@ -199,6 +199,11 @@ static int64_t patience(const struct page *page)
 
 /* Processor time tells a loop from waiting, however busy the machine is; and who waits for a processor does
  * not wait for a daemon. */
+int64_t child_busy(const struct child *child)
+{
+	return child->computed + child->kept;
+}
+
 static bool hangs(const struct child *child, const struct page *page)
 {
 	int64_t now = clock_monotonic();
@@ -207,7 +212,7 @@ static bool hangs(const struct child *child, const struct page *page)
 		return now - child->stopped >= STOPPED_NS;
 	if (child->computed >= (atomic_load(&page->alone) ? COMPUTES_ALONE_NS : COMPUTES_NS))
 		return true;
-	return now - child->moved - child->computed - child->kept >= patience(page);
+	return now - child->moved - child_busy(child) >= patience(page);
 }
 
 void child_watch(struct child *child, struct page *page)

@@ -50,6 +50,10 @@ int child_start(struct child *child, int page, const struct buffer *config, char
 /* Whether it runs on. If it hangs it is ended, which takes effect a moment later. */
 void child_watch(struct child *child, struct page *page);
 
+/* So long, in ns, it has waited for nobody since it moved last, as it was watched: it computed, or was ready
+ * to run and had no processor. */
+int64_t child_busy(const struct child *child);
+
 /* Ends it if it takes more than @memory, in bytes: pages that it maps and never touches do not count. */
 void child_bound(struct child *child, uint64_t memory);
 

@@ -31,17 +31,19 @@ void reader_status_free(struct reader_status *status)
 	pthread_mutex_destroy(&status->lock);
 }
 
-static int64_t unmoved(const struct reader_status *status)
-{
-	return clock_monotonic() - atomic_load_explicit(&status->page->moved, memory_order_relaxed);
-}
-
 static uint32_t called(const struct reader_status *status)
 {
 	return atomic_load_explicit(&status->page->called, memory_order_relaxed);
 }
 
 /* These are called with the lock held */
+
+/* How long the reader has waited for somebody. */
+static int64_t waited(const struct reader_status *status)
+{
+	return clock_monotonic() - atomic_load_explicit(&status->page->moved, memory_order_relaxed) -
+	       status->busy;
+}
 
 /* Nothing is collected. Returns whether that is worth a line in the log. */
 static bool wait_for(struct reader_status *status, enum reason reason, const char *error)
@@ -245,7 +247,7 @@ static enum reason hanging(const struct reader_status *status)
 
 	if (status->hangs != REASON_NONE)
 		return status->hangs;
-	if (daemon == DAEMON_NONE || unmoved(status) < HUNG_NS)
+	if (daemon == DAEMON_NONE || waited(status) < HUNG_NS)
 		return REASON_NONE;
 	if (daemon == DAEMON_RELAY)
 		return REASON_RELAY_HANGS;
@@ -259,15 +261,16 @@ static const char *name_of(enum reason hangs)
 	return hangs == REASON_RELAY_HANGS ? "lttng-relayd" : "lttng-sessiond";
 }
 
-void reader_status_watch(struct reader_status *status, bool waits)
+void reader_status_watch(struct reader_status *status, int64_t busy)
 {
 	enum reason hangs;
 	bool lasts;
 
 	pthread_mutex_lock(&status->lock);
+	status->busy = busy;
 	hangs = hanging(status);
 	lasts = status->hangs != REASON_NONE ? clock_monotonic() - status->hangs_since >= LASTING_NS - HUNG_NS
-					     : waits && unmoved(status) >= LASTING_NS;
+					     : waited(status) >= LASTING_NS;
 	pthread_mutex_unlock(&status->lock);
 	lasts &= hangs != REASON_NONE;
 	if (lasts && !status->hang_logged)

@@ -30,6 +30,7 @@ struct reader_status {
 	int64_t reason_since;
 	bool reason_logged;
 	bool hang_logged;
+	int64_t busy;  /* since it moved last the reader has waited for nobody for so long, ns */
 	int64_t ended; /* when the last reader did, since nothing was heard of another; 0: it was */
 };
 
@@ -61,8 +62,9 @@ void reader_status_daemons(struct reader_status *status, const struct daemons_he
 /* The reader has ended, and @why says how; if @starts, another one does. */
 void reader_status_ended(struct reader_status *status, bool starts, const char *why);
 
-/* To be called often: the log tells of a daemon that does not answer a reader that @waits for it. */
-void reader_status_watch(struct reader_status *status, bool waits);
+/* To be called often: the log tells of a daemon that does not answer a reader that waits for it. @busy: so
+ * long, in ns, the reader has waited for nobody since it moved last. */
+void reader_status_watch(struct reader_status *status, int64_t busy);
 
 /* Any thread. */
 void reader_status_read(struct reader_status *status, struct supervisor_state *copy);

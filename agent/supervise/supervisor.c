@@ -151,7 +151,7 @@ static enum canary_stage stage_of(const struct supervisor *supervisor)
 		return STAGE_READER;
 	if (unmoved < WAITS_NS) /* it gets nothing, live or in the relay's files */
 		return STAGE_CONSUMER;
-	if (called == DAEMON_NONE)
+	if (called == DAEMON_NONE || unmoved - child_busy(&supervisor->child) < WAITS_NS)
 		return STAGE_READER;
 	return called == DAEMON_RELAY ? STAGE_RELAY : STAGE_SESSION_DAEMON;
 }
@@ -211,7 +211,7 @@ static bool serve(struct supervisor *supervisor)
 		child_watch(&supervisor->child, supervisor->page);
 		look_at_daemons(supervisor);
 		look_at_canary(supervisor);
-		reader_status_watch(&supervisor->status, supervisor->child.computed < WAITS_NS);
+		reader_status_watch(&supervisor->status, child_busy(&supervisor->child));
 		child_bound(&supervisor->child, memory_of_reader(supervisor));
 	}
 	return true;

@@ -94,6 +94,24 @@ START_TEST(daemon_hangs)
 }
 END_TEST
 
+/* It computes, or gets no processor: nobody keeps it waiting, although the call has not come back. */
+START_TEST(reader_is_busy)
+{
+	report(REPORT_COLLECTS, REASON_NONE, "");
+	page.called = hung[_i].daemon;
+	page.moved = clock_monotonic() - 6 * NS_PER_SECOND;
+	reader_status_watch(&shown, 5 * NS_PER_SECOND);
+	check_state(true, REASON_NONE, "");
+	page.moved -= 5 * NS_PER_SECOND;
+	reader_status_read(&shown, &seen);
+	ck_assert_int_eq(seen.reason, hung[_i].reason);
+	page.moved = clock_monotonic() - 6 * NS_PER_SECOND;
+	reader_status_watch(&shown, 0);
+	reader_status_read(&shown, &seen);
+	ck_assert_int_eq(seen.reason, hung[_i].reason);
+}
+END_TEST
+
 /* It answers when it is asked how it is, but what it was told to do takes it long. */
 START_TEST(session_daemon_waits)
 {
@@ -260,6 +278,7 @@ int main(void)
 	tcase_add_test(cases, reason_goes_with_the_sentence);
 	tcase_add_test(cases, since_when);
 	tcase_add_loop_test(cases, daemon_hangs, 0, 2);
+	tcase_add_loop_test(cases, reader_is_busy, 0, 2);
 	tcase_add_test(cases, session_daemon_waits);
 	tcase_add_test(cases, daemon_is_silent);
 	tcase_add_test(cases, consumer_is_gone);
