@@ -8,6 +8,9 @@ from .live import Agent
 from .table import Table
 from .trace import Sink
 
+# What a name costs once, when it is new, is in an agent's first row alone.
+TIMES = ("once", "twice", "three times")
+
 
 def measure(node, sizes):
     table = Table(
@@ -25,10 +28,10 @@ def measure(node, sizes):
     for services, names in sizes.growth:
         sink = Sink(node, free_port())
         agent = Agent(node, sink.port)
-        deliver(agent, f"services: {services:,}, names: {names:,}", services, names)
-        if (services, names) == sizes.growth[0]:
-            for again in range(1, 4):
-                deliver(agent, f"the same agent, {('once', 'twice', 'three times')[again - 1]} as many spans later", services, names)
+        label = f"services: {services:,}, names: {names:,}"
+        deliver(agent, label, services, names)
+        for again in TIMES[: 3 if (services, names) == sizes.growth[0] else 1]:
+            deliver(agent, f"{label}, {again} as many spans later", services, names)
         agent.stop()
         sink.stop()
     return [table]
