@@ -13,7 +13,7 @@ from rig.load import LOAD
 from rig.moody import Moody
 from rig.names import Names
 from rig.node import sanitized
-from rig.process import wait_until
+from rig.process import crowding, wait_until
 
 NAME = "collector.blkin.test"
 NOWHERE = "192.0.2.1"  # no route leads there
@@ -58,7 +58,7 @@ def threads_of(pid):
 
 
 def bear(node, seconds):
-    """Spans come for so long: returns how many, the slowest answer, the CPU time's share and the most threads."""
+    """Spans come for so long: returns how many. The agent answers at once, as far as others leave it a processor."""
     spans = seconds * RATE
     load = node.start([node.built(LOAD), "-n", spans, "-r", RATE])
     began, used = time.monotonic(), cpu_seconds(node.agent.pid)
@@ -66,7 +66,7 @@ def bear(node, seconds):
     while load.running():
         asked = time.monotonic()
         assert node.http_get("/healthz")[0] == 200
-        slowest = max(slowest, time.monotonic() - asked)
+        slowest = max(slowest, (time.monotonic() - asked) / crowding())
         most = max(most, threads_of(node.agent.pid))
         assert not node.status()["delivering"]
         time.sleep(0.5)
