@@ -17,7 +17,7 @@ import time
 import pytest
 from rig.load import LOAD
 from rig.node import VERSION, build_dir
-from rig.process import Trouble, free_port, wait_until
+from rig.process import PATIENCE, Trouble, free_port, wait_until
 from rig.scribe import Receiver
 from test_reload import Reloader
 
@@ -269,7 +269,7 @@ def test_program_is_stopped(node, receiver):
     with stopped(load):
         begun = time.monotonic()
         found = expect(node, "program-stopped", f"1 traced program is stopped: spanload ({load.pid}) of user", "kill -CONT")
-        assert time.monotonic() - begun < 4
+        assert time.monotonic() - begun < 4 * PATIENCE
         assert f" of user {os.getuid()}; it records nothing, and lttng-sessiond waits 5 s for each" in found["what"]
         told = node.status()
         assert (told["programs"], told["programs_with_blkin"]) == (2, 2)
