@@ -2,9 +2,10 @@
 """An agent that starts, or has another configuration, while much waits for it, and more comes."""
 
 from rig.load import KEEP, LOAD
+from rig.lttng import rules_of
 from rig.node import sanitized, written
 from rig.process import wait_until
-from test_events_session import FOREIGN, TICKS, listed, of
+from test_events_session import FOREIGN, TICKS, of
 
 # what this build takes some seconds for
 MANY = 50_000 if sanitized() else 500_000
@@ -16,10 +17,6 @@ def restart(node, receiver, events, **session):
     return node.start_agent_again(wait=False)
 
 
-def is_off(node, rule):
-    return any(rule in line and "[disabled]" in line for line in node.lttng("list", "blkin").splitlines())
-
-
 def test_rules_come_first(node, receiver):
     """What is recorded from now on is what the new configuration says, before the reader has read what there is."""
     room = {"memory": "64M", "disk": "1G"}
@@ -27,7 +24,7 @@ def test_rules_come_first(node, receiver):
     node.agent.stop()
     node.run([FOREIGN, MANY, 0])
     restart(node, receiver, {"names": "foreign:tick"}, **room)
-    wait_until(lambda: is_off(node, "foreign:*") and listed(node, "foreign:tick"), 60, "the new rules")
+    wait_until(lambda: rules_of(node, "blkin").items() >= {("foreign:*", False), ("foreign:tick", True)}, 60, "the new rules")
     assert of(node.ledger()) < 2 * MANY, "all that there was is read already"
     node.run([FOREIGN, 10, 0, MANY])
     node.run([LOAD, "-n", 10])

@@ -9,6 +9,7 @@ import signal
 import pytest
 from rig.container import TRACING, UID, Container
 from rig.load import LOAD
+from rig.lttng import programs_of
 from rig.node import TOP, build_dir
 from rig.otlpsink import OtlpSink
 from rig.process import answers, exactly, free_port, wait_until
@@ -171,7 +172,7 @@ def test_programs_in_containers(bare_node):
     node.start_lttng()
     receiver = Receiver(node, free_port()).start()
     programs = [traced(node, number) for number in range(2)]
-    wait_until(lambda: node.lttng("list", "--userspace").count("PID: ") >= 4, 20, "both to be registered")
+    wait_until(lambda: len(programs_of(node)) >= 4, 20, "both to be registered")
     node.start_agent(receiver.port)
     assert [program.wait(90) for program in programs] == [0, 0], "".join(program.log() for program in programs)
     receiver.wait_for(600)

@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import time
-from xml.etree import ElementTree
 
 import pytest
 from expect import check_load
+from rig import lttng
 from rig.load import KEEP, LOAD
 from rig.process import Trouble, wait_until
 from rig.sections import Sections
@@ -49,10 +49,9 @@ def test_off_by_default(node, receiver):
 
 
 def rings(node):
-    """The number and the size of each channel's sub-buffers, by its name. What LTTng writes for people differs."""
+    """The number and the size of each channel's sub-buffers, by its name."""
     found = {}
-    listed = ElementTree.fromstring(node.lttng("--mi", "xml", "list", "blkin"))
-    for channel in listed.iterfind(".//{*}channel"):
+    for channel in lttng.listed(node, "blkin").iterfind(".//{*}channel"):
         of = [channel.find(f"{{*}}attributes/{{*}}subbuffer_{what}") for what in ("count", "size")]
         found[channel.find("{*}name").text] = tuple(int(it.text) for it in of)
     return found

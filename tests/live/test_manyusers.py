@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from expect import key_of
 from rig.memory import allowance, rss_of_all
+from test_events_session import rings
 from test_newusers import start
 from test_users import share
 
@@ -41,8 +42,7 @@ def test_many_streams(cpus, node, receiver):
         # each is attached to in its turn, and what was read of the others is read again
         node.wait_ledger(lambda ledger, sent=COUNT * (number + 1): ledger.sent == sent, 20, "its spans")
     assert sorted(key_of(span) for span in receiver.spans()) == [(u, 0, n) for u in range(USERS) for n in range(COUNT)]
-    streams = "Sub-buffer size:  65536 bytes"
-    assert streams in node.lttng("list", "blkin"), "it has not as many CPUs as it should"
+    assert rings(node)["spans"][1] == 64 * 1024, "it has not as many CPUs as it should"
     grown = rss_of_all(node.agent) - before
     stated = USERS * (USER + CPUS * STREAM)
     print(f"{grown} KiB for {USERS} users on {CPUS} CPUs, {stated:.0f} stated")
