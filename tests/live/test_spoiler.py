@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program whose event has a name that no metadata can hold: its own user's spans are left out, the others' go on."""
+"""A program whose event has a link that no metadata can hold: its own user's spans are left out, the others' go on."""
 
 import os
 import shutil

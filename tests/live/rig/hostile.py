@@ -82,7 +82,7 @@ class Hostile:
             file.write(self.rng.randbytes(size))
 
     def spoil_metadata(self):
-        """By an event with a name that no metadata can hold."""
+        """By an event with a link that no metadata can hold."""
         self.run("spoiler")
 
 
