@@ -91,5 +91,9 @@ def test_others_do_not_notice(node, receiver, culprit):
     assert sanitized() or max(sizes[half:]) < 1.25 * max(sizes[:half]) + 1024, "it grows"
     # LTTng itself may give up on a program with so many layouts, before any of them is recorded
     assert was_named == (culprit is not sequence) or (culprit is layouts and not said)
-    # how it begins takes a few lines; it goes on quietly
-    assert len(said) <= 6 and len(said) - early <= 1
+    # how it begins takes a few lines; it goes on quietly. babeltrace2 2.1 ends a process that meets such a clock: another one begins,
+    # and again when the culprit, and live reading, are tried again after half a minute
+    aborted = any("the process that reads the session was killed" in line for line in said)
+    assert not aborted or culprit is clock
+    most, later = (16, 8) if aborted else (6, 1)
+    assert len(said) <= most and len(said) - early <= later
