@@ -33,7 +33,8 @@ def build_dir():
 def sanitizers():
     """The sanitizers that the build is made with: `address,undefined`, `thread` or `none`."""
     with open(os.path.join(build_dir(), "meson-info/intro-buildoptions.json"), encoding="utf-8") as file:
-        return next(option["value"] for option in json.load(file) if option["name"] == "b_sanitize")
+        value = next(option["value"] for option in json.load(file) if option["name"] == "b_sanitize")
+    return value if isinstance(value, str) else ",".join(value) or "none"  # which one depends on Meson
 
 
 def sanitizer_flags():
