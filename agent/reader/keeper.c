@@ -213,7 +213,7 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 		break;
 	case ATTACHED_UNKNOWN:
 		session_destroy(session);
-		at_once = keeper_lose_gone(keeper, "lttng-relayd has ended");
+		at_once = keeper_lose_gone(keeper, "lttng-relayd no longer knows it");
 		break;
 	case ATTACHED_UNREADABLE:
 		if (keeper_gives_up_live(keeper))

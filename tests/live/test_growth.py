@@ -14,9 +14,11 @@ import time
 import pytest
 from expect import end_load, key_of, keys_of
 from rig.load import KEEP, LOAD
+from rig.lttng import HEALS, sessions_of
 from rig.node import WHOLE_STACKS
 from rig.process import Trouble, exactly, stopped, wait_until
 from rig.proxy import Proxy
+from test_doctor import expect
 from test_stuck import CULPRIT, OTHER, die_halfway, ordinals
 from test_stuck import end_load as end_one
 from test_stuck import load as load_of
@@ -147,11 +149,11 @@ def test_less_is_wanted(node, receiver):
 
 
 def is_made(node):
-    return "blkin-2 " in node.lttng("list")
+    return "blkin-2" in sessions_of(node)
 
 
 def is_started(node):
-    return any("blkin-2 " in line and "[active]" in line for line in node.lttng("list").splitlines())
+    return sessions_of(node).get("blkin-2", False)
 
 
 def kill_reader(node):
@@ -192,6 +194,20 @@ def fill(path):
                 os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), room.f_bavail * room.f_frsize - LITTLE // 2)
 
 
+def check_consumer_ended(node):
+    """LTTng's consumer daemon of 2.16 ends where it finds no room, and all sessions with it: which is said."""
+    assert HEALS, "LTTng 2.13's is still there"
+    expect(node, "consumer-gone", "lttng-consumerd has ended", "systemctl restart lttng-sessiond", 20)
+    assert "lttng-relayd has ended" not in node.agent.log()
+    assert node.sessiond.stop() == 0
+    node.start_sessiond()
+    read = node.ledger().read
+    node.wait_ledger(lambda ledger: ledger.read > read + 200, 30, "spans of another session")
+    burst(node, 3)
+    node.wait_for(lambda: size(node) == 2 * MIB, 30, "larger ring buffers")
+    assert node.ledger().sessions_lost == 1
+
+
 @pytest.mark.as_root("mounts")
 def test_room_is_taken_meanwhile(node, receiver):
     """Whose buffers do not find room in the other session would record nothing any more: the one at hand stays, until there is."""
@@ -203,10 +219,15 @@ def test_room_is_taken_meanwhile(node, receiver):
         fill(filler)
         try:
             wait_until(lambda: "no LTTng session can take the place of `blkin`: " in node.agent.log(), 20, "the lack of room to be told")
-            read = node.ledger().read
-            node.wait_ledger(lambda ledger: ledger.read > read + 200, 20, "spans of the session at hand")
+            ended = not node.consumer_pid()
+            if not ended:
+                read = node.ledger().read
+                node.wait_ledger(lambda ledger: ledger.read > read + 200, 20, "spans of the session at hand")
         finally:
             os.unlink(filler)
+        if ended:
+            check_consumer_ended(node)
+            return
         assert (node.status()["session"], size(node)) == ("blkin", MIB)
         read = node.ledger().read
         node.wait_ledger(lambda ledger: ledger.read > read + 800, 20, "the time until it is tried again")
