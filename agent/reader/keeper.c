@@ -119,6 +119,8 @@ static enum reason reason_of(const struct config *config, enum session_status st
 	case SESSION_NO_DAEMON:
 		return sessiond_ask(config->tracing_group) == SESSIOND_DENIED ? REASON_NO_PERMISSION
 									      : REASON_NO_SESSION_DAEMON;
+	case SESSION_DENIED:
+		return REASON_NO_PERMISSION;
 	case SESSION_NO_RELAY:
 		return REASON_NO_RELAY;
 	case SESSION_FOREIGN:

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -36,6 +37,14 @@ enum session_status tracing_failure(int code, char *error, size_t error_size, co
 			"no LTTng session daemon answers: start it (systemctl start lttng-sessiond), "
 			"and add the agent's user to group `tracing`");
 		return SESSION_NO_DAEMON;
+	}
+	/* of 2.15 and later, which asks for the user's name */
+	if (code == -LTTNG_ERR_EPERM) {
+		snprintf(error, error_size,
+			"cannot %s: LTTng's session daemon takes no commands of user %u: where it runs there "
+			"is no such user with %u as its own group and in the group `tracing`",
+			what, geteuid(), getegid());
+		return SESSION_DENIED;
 	}
 	if (code == -LTTNG_ERR_RELAYD_VERSION_FAIL || code == -LTTNG_ERR_RELAYD_CONNECT_FAIL ||
 		code == -LTTNG_ERR_ENABLE_CONSUMER_FAIL) {

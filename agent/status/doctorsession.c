@@ -118,7 +118,11 @@ static const struct remedy {
 } remedies[] = {
 	[REASON_STARTING] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
 	[REASON_NO_SESSION_DAEMON] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
-	[REASON_NO_PERMISSION] = {"no-session", BY_ITSELF "restart lttng-sessiond"},
+	[REASON_NO_PERMISSION] = {"no-permission",
+		"add the agent's user to the group of LTTng's session daemon, and restart the agent; one in "
+		"a "
+		"container takes a user of that number where the daemon runs (useradd --system --user-group "
+		"--uid 990 --groups tracing blkin), and goes on by itself"},
 	[REASON_SESSION_DAEMON_HANGS] = {"lttng-hangs", "systemctl restart lttng-sessiond"},
 	[REASON_SESSION_DAEMON_WAITS] = {"program-stopped",
 		"continue the programs that are stopped (`blkin status`, as root, names them; kill -CONT), "

@@ -2,14 +2,15 @@
 """The agent and its relay in containers, as doc/operate.md has it: the session daemon and the programs are outside."""
 
 import collections
+import json
 import os
 import shutil
 import signal
 
 import pytest
-from rig.container import TRACING, UID, Container
+from rig.container import TRACING, UID, Accounts, Container
 from rig.load import LOAD
-from rig.lttng import programs_of
+from rig.lttng import ASKS_WHO, programs_of
 from rig.node import TOP, build_dir
 from rig.otlpsink import OtlpSink
 from rig.process import answers, exactly, free_port, wait_until
@@ -18,6 +19,12 @@ from test_otlp_faults import every, ordinals
 
 
 pytestmark = pytest.mark.as_root("folders of other users take root")
+
+
+@pytest.fixture
+def accounts(bare_node):
+    with Accounts(bare_node) as accounts:
+        yield accounts
 
 
 def prepare(node, sink):
@@ -76,12 +83,14 @@ def check_walls(container):
     root = f"/proc/{container.pid}/root"
     assert sorted(os.listdir(f"{root}/run")) == ["blkin", "lttng"]
     assert os.listdir(f"{root}/tmp") == os.listdir(f"{root}/root") == os.listdir(f"{root}/dev/shm") == []
-    assert not os.path.exists(f"{root}{TOP}") and not os.path.exists(f"{root}/home")
+    assert not os.path.exists(f"{root}/home")
+    assert TOP.startswith("/usr/") or not os.path.exists(f"{root}{TOP}"), "/usr is the image"
     with open(f"/proc/{container.pid}/mountinfo", encoding="utf-8") as file:
         mounts = {words[4]: words[5].split(",") for words in (line.split() for line in file)}
     assert "ro" in mounts["/"] and "ro" in mounts["/usr"]
 
 
+@pytest.mark.usefixtures("accounts")
 def test_agent_in_a_container(bare_node):
     """Spans of programs outside come; a new container goes on where the last one was stopped, or killed."""
     node = bare_node
@@ -118,7 +127,27 @@ def test_agent_in_a_container(bare_node):
         assert container.stop() == 0
 
 
-def test_container_beside_another_daemon(bare_node):
+def test_node_does_not_know_the_user(bare_node, accounts):
+    """LTTng's session daemon of 2.15 and later asks the node, and it is told what the node lacks; an earlier one does not mind."""
+    node = bare_node
+    accounts.set(user=False)
+    with OtlpSink() as sink:
+        container, environment = prepare(node, sink)
+        node.agent = container.start("/opt/agent/blkin-agent", name="blkin-agent", **dict(node.leak_environment, **environment))
+        node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+        if ASKS_WHO:
+            wait_until(lambda: f"takes no commands of user {UID}: " in node.http_get("/readyz")[1], 20, "it to be told")
+            told = node.start([node.built("cli/blkin"), "status", "--json", "--socket", node.path("run/agent.sock")], name="told")
+            told.wait(60)
+            assert [finding["code"] for finding in json.loads(told.log())["findings"]] == ["no-permission"]
+            accounts.set()
+        node.agent.wait_ready(node.collecting)
+        node.run([LOAD, "-n", 300])
+        sink.wait_for(300)
+        assert container.stop() == 0
+
+
+def test_container_beside_another_daemon(bare_node, accounts):
     """
     The image's group tracing has another number than the node's: the agent says what it lacks, and goes on when it is
     mended. A daemon that takes the first one's place has another socket, which the container sees.
@@ -130,6 +159,7 @@ def test_container_beside_another_daemon(bare_node):
         node.agent = container.start("/opt/agent/blkin-agent", name="blkin-agent", **dict(node.leak_environment, **environment))
         wait_until(lambda: "LTTng session daemon" in node.agent.log(), 20, "the log to say so")
         assert not node.collecting()
+        accounts.set(TRACING + 1)
         os.chown(node.sessiond_file("client-lttng-sessiond"), 0, TRACING + 1)
         node.agent.wait_ready(node.collecting)
         node.run([LOAD, "-n", 300])

@@ -7,9 +7,11 @@ folders that are mounted. This machine's /usr stands for the image.
 
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import signal
+import subprocess
 
 from rig.node import TOP, thread_options
 
@@ -49,6 +51,34 @@ umount -l .
 cd /
 exec setpriv --reuid=$uid --regid=$uid --groups=$tracing --no-new-privs --bounding-set=-all --inh-caps=-all -- "$@"
 """
+
+
+class Accounts:
+    """The node's users and groups, for the test: the image's user, and the group tracing with this number; changed by set()."""
+
+    def __init__(self, node):
+        self.files = {}
+        for name in ("passwd", "group"):
+            with open(f"/etc/{name}", encoding="utf-8") as file:
+                self.files[name] = [line for line in file if not re.match(rf"(blkin|tracing):|[^:]*:[^:]*:({UID}|{TRACING}):", line)]
+            shutil.copy(f"/etc/{name}", node.path(name))
+            subprocess.run(["mount", "--bind", node.path(name), f"/etc/{name}"], check=True)
+
+    def set(self, tracing=TRACING, user=True):
+        known = {"passwd": "", "group": f"tracing:x:{tracing}:\n"}
+        if user:
+            known = {name: ETC[name].format(uid=UID, tracing=tracing).partition("\n")[2] for name in known}
+        for name, text in known.items():
+            with open(f"/etc/{name}", "w", encoding="utf-8") as file:  # in place, as it is mounted
+                file.write("".join(self.files[name]) + text)
+
+    def __enter__(self):
+        self.set()
+        return self
+
+    def __exit__(self, *_):
+        for name in self.files:
+            subprocess.run(["umount", f"/etc/{name}"], check=True)
 
 
 class Container:

@@ -15,6 +15,8 @@ def version():
 HEALS = version() >= (2, 15)
 # It writes down which events a channel has before it does so of the channel; later ones do both at once.
 EVENTS_FIRST = version() < (2, 14)
+# It asks for the name of a user who sends it commands, and whether that one is in the group tracing.
+ASKS_WHO = version() >= (2, 15)
 # It says so of a program that it gives up.
 TELLS_OF_TIMEOUTS = version() < (2, 16)
 
