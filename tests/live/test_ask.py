@@ -138,7 +138,9 @@ def test_by_way_of_the_agent_above(nodes, sink):  # noqa: F811
     front, back, top = nodes
     with Node() as left, Node() as right:
         above = start_middle(top, sink, keep="1/1000000", keep_slower="1h", keep_traces="10min")
-        ports = [start_agent(node, above, wait=False, session={"keep": "yes"}) for node in (left, right)]
+        # they share the session daemon of a node below, and would take its session's name while it has none
+        names = {left: "left", right: "right"}
+        ports = [start_agent(node, above, wait=False, session={"keep": "yes", "name": name}) for node, name in names.items()]
         check_two_levels((front, back), sink, ports)
         ledger = top.ledger()
         exactly(ledger.received == ledger.sent == 4 * len(failed() | slow() | shared()), str(ledger))
