@@ -18,6 +18,16 @@ SPANS = 2000
 TIMID = {"retry_min": "50ms", "retry_max": "500ms"}
 
 
+def wait_up(*nodes):
+    """Until each of their outputs is connected: as long as one is not, what comes may be put off."""
+
+    def up():
+        outputs = [output for node in nodes for output in node.status()["outputs"]]
+        return all(server["up"] for output in outputs for server in output["servers"])
+
+    wait_until(up, 20, "all outputs to be connected")
+
+
 def start_agent(node, server, wait=True, **sections):
     """An agent with an intake, whose port is returned."""
     load_code(node)

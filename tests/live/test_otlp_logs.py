@@ -18,7 +18,7 @@ from rig.otlpsink import OtlpSink, messages
 from rig.process import answers, exactly, free_port, wait_until
 from rig.sender import raw
 from rig.unpack import unpack
-from test_input import TIMID
+from test_input import TIMID, wait_up
 from test_messages import wait_settled
 from test_otlp_input import WAYS, client_of, put_values, start_agent
 
@@ -188,6 +188,7 @@ def test_circle_is_noticed(node):
             keys = dict(TIMID, type="otlp", server=f"127.0.0.1:{next_port}", takes="spans, messages")
             one.start_agent(next_port, wait=False, input={"otlp": f"127.0.0.1:{own}"}, output=keys)
             wait_until(lambda own=own: answers(own), 10, "it to listen")
+        wait_up(node, other)
         with Http(ports[0]) as client:
             exactly(client.hand(numbered(50, 0, range(10)))[0] in (200, 429), "it is taken, or put off")
             exactly(client.post(request.SerializeToString(), "/v1/logs")[0] in (200, 429), "the same")

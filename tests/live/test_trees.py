@@ -13,7 +13,7 @@ from rig.node import paced
 from rig.othernode import OtherNode
 from rig.process import answers, exactly, free_port, wait_until
 from rig.sender import Client, Sender, message
-from test_input import TIMID, check_came, start_agent, wait_senders
+from test_input import TIMID, check_came, start_agent, wait_senders, wait_up
 
 PROCESSES, THREADS = 2, 2
 KEPT = {"keep": "yes"}
@@ -108,6 +108,7 @@ def test_circle_is_noticed(levels):
     first = start_agent(rack, port, wait=False, output=TIMID)
     site.start_agent(first, wait=False, output=TIMID, input={"scribe": f"127.0.0.1:{port}"})
     wait_until(lambda: answers(port), 10, "the second one to listen")
+    wait_up(rack, site)
     with Client(first) as client:
         assert client.log([message(50, 0, n) for n in range(10)]) in (0, 1)
 
@@ -252,6 +253,7 @@ def test_beside_a_circle(levels):
     keys = {"input": {"scribe": f"127.0.0.1:{port}", "ack": "queued"}, "output west": west}
     site.start_agent(first, wait=False, output=TIMID, **keys)
     wait_until(lambda: answers(port), 10, "the second one to listen")
+    wait_up(rack, site)
     with Client(first) as client:
         assert client.log([message(55, 0, n) for n in range(10)]) in (0, 1)
     wait_until(lambda: rack.status()["input"]["looped"] + site.status()["input"]["looped"], 20, "the circle to be noticed")
