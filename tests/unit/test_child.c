@@ -45,7 +45,7 @@ static void share_one(void)
 static void compute(void)
 {
 	alarm(120);
-	for (volatile unsigned long i = 0;; i++)
+	for (volatile bool on = true; on;)
 		;
 }
 
