@@ -8,6 +8,7 @@
 #include "session/beside.h"
 #include "session/flightsession.h"
 #include "session/tracing.h"
+#include "session/tracking.h"
 
 /* Whether the session has our channel in this domain, or none: an agent was killed before there was one, and
  * nothing is recorded. */
@@ -141,6 +142,8 @@ static int repair(const struct config *config, const char *name, bool active, ui
 
 	if (code == 0)
 		code = repair_events(handle, level, repairs);
+	if (code == 0)
+		code = tracking_repair(config, name, &repairs->what);
 	if (code == 0)
 		beside_enable(config, name, anew, &repairs->omissions, &repairs->what);
 	if (code == 0)

@@ -238,6 +238,13 @@ static int enable(struct lttng_handle *handle, const char *name)
 	return code == -LTTNG_ERR_UST_EVENT_ENABLED ? 0 : code;
 }
 
+/* Whether it records all that programs record by that name. */
+static bool records_all(const struct lttng_event *event)
+{
+	return event->enabled && !event->filter && !event->exclusion &&
+	       event->loglevel_type == LTTNG_EVENT_LOGLEVEL_ALL;
+}
+
 int tracing_list_events(struct lttng_handle *handle, bool *on)
 {
 	struct lttng_event *events = NULL;
@@ -247,7 +254,7 @@ int tracing_list_events(struct lttng_handle *handle, bool *on)
 		on[i] = false;
 	for (int i = 0; i < count; i++)
 		for (size_t k = 0; k < TRACING_EVENTS; k++)
-			on[k] |= events[i].enabled && !strcmp(events[i].name, tracing_events[k].name);
+			on[k] |= records_all(&events[i]) && !strcmp(events[i].name, tracing_events[k].name);
 	free(events);
 	return MIN(count, 0);
 }

@@ -75,7 +75,7 @@ int tracing_ask_kernel(void);
 /* Adds LTTng's context @kind to all events of a channel. */
 int tracing_add_context(struct lttng_handle *handle, enum lttng_event_context_type kind, const char *channel);
 
-/* Sets @on[i] for each of tracing_events that is enabled. */
+/* Sets @on[i] for each of tracing_events that is enabled, for all programs and without a filter. */
 int tracing_list_events(struct lttng_handle *handle, bool *on);
 
 /* Enables and disables tracing_events, of which @on are enabled, as @level wants it. An event that stays is

@@ -215,10 +215,13 @@ MEDDLING = [
     (["disable-channel", "-u", "-s", "blkin", "spans"], "its channel was disabled"),
     (["disable-event", "-u", "-s", "blkin", "-c", "spans", "blkin:span2"], "its events were disabled"),
     (["disable-event", "-u", "-s", "blkin", "-c", "spans", "--all-events"], "its events were disabled"),
+    (["track", "-u", "-s", "blkin", "--vpid", "1"], "it was told to record of some processes only"),
+    (["track", "-u", "-s", "blkin", "--vuid", "4711"], "it was told to record of some processes only"),
+    (["untrack", "-u", "-s", "blkin", "--vgid", "--all"], "it was told to record of some processes only"),
 ]
 
 
-@pytest.mark.parametrize("words, what", MEDDLING, ids=[words[0] + words[-1] for words, _ in MEDDLING])
+@pytest.mark.parametrize("words, what", MEDDLING, ids=[" ".join(words[:1] + words[-2:]) for words, _ in MEDDLING])
 def test_session_meddled_with(node, receiver, words, what):
     node.start_agent(receiver.port, session=KEEP)
     node.run([LOAD, "-n", 100])
@@ -229,6 +232,18 @@ def test_session_meddled_with(node, receiver, words, what):
     assert (ledger.sessions, ledger.sessions_lost) == (1, 0)
     assert node.metrics()["blkin_agent_sessions_mended_total"] >= 1
     assert node.agent.stop() == 0
+
+
+def test_an_event_of_ours_gets_a_filter(node, receiver):
+    """It is listed as enabled, in place of the one that is not."""
+    node.start_agent(receiver.port, session=KEEP)
+    node.run([LOAD, "-n", 100])
+    node.wait_ledger(lambda ledger: ledger.read == 100, 20, "100 spans")
+    for words in ("disable-event", "-u", "blkin:span2"), ("enable-event", "-u", "blkin:span2", "--filter", "1 == 2"):
+        node.lttng(*words, "-s", "blkin", "-c", "spans")
+    wait_until(lambda: "its events were disabled externally" in node.agent.log(), 20, "the agent to see it")
+    node.run([LOAD, "-n", 100])
+    node.wait_ledger(lambda ledger: ledger.read == 200 and ledger.idle(), 20, "100 more spans")
 
 
 def test_stop_while_the_session_daemon_hangs(node, receiver):
