@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status/activity.h"
 
+#include <string.h>
+
 #include <glib.h>
 
 #include "base/clock.h"
@@ -26,7 +28,9 @@ struct activity {
 	const struct config *config;
 	struct supervisor *supervisor;
 	struct event *tick;
-	int64_t events;                      /* read when last looked */
+	int64_t events;                      /* read when last looked, */
+	int64_t lost;                        /* and sessions lost, */
+	bool looked;                         /* if it was */
 	struct count counts[RATE_LOOKS + 1]; /* a ring, */
 	unsigned next;                       /* whose oldest one is this */
 	int64_t programs_at, registering_at, spools_at;
@@ -65,6 +69,19 @@ static void look_at_registering(struct activity *activity, int64_t now)
 	activity->state.registering_since = registering_since(&activity->registering);
 }
 
+/* Those that are lost within a look are one, as are those of the runs before, which come at the first. */
+static void look_at_sessions(struct activity *activity, int64_t lost, int64_t now)
+{
+	int64_t *times = activity->state.sessions_lost;
+
+	if (lost > activity->lost && activity->looked) {
+		memmove(times + 1, times, (ACTIVITY_LOSSES - 1) * sizeof(*times));
+		times[0] = now;
+	}
+	activity->lost = lost;
+	activity->looked = true;
+}
+
 static void look(struct activity *activity, int64_t programs_age)
 {
 	int64_t now = clock_monotonic();
@@ -74,6 +91,7 @@ static void look(struct activity *activity, int64_t programs_age)
 	if (rows.row[EVENTS_READ] != activity->events)
 		activity->state.last_event = now;
 	activity->events = rows.row[EVENTS_READ];
+	look_at_sessions(activity, rows.row[SESSIONS_LOST], now);
 	sharedmemory_look(activity->config, &activity->state.memory);
 	if (!activity->programs_at || now - activity->programs_at >= programs_age)
 		count_programs(activity, now);

@@ -12,14 +12,21 @@
 #include <event2/event.h>
 #include <glib.h>
 
+#include "base/clock.h"
 #include "config/config.h"
 #include "session/sharedmemory.h"
 #include "supervise/supervisor.h"
 
 struct activity;
 
+/* A session that is lost so often, each time within so long of the next, comes and goes. */
+#define ACTIVITY_LOSSES 3
+#define ACTIVITY_LOSSES_NS (60 * NS_PER_SECOND)
+
 struct activity_state {
-	int64_t last_event;     /* CLOCK_MONOTONIC ns, to a second; 0: none yet */
+	int64_t sessions_lost[ACTIVITY_LOSSES]; /* when the last ones were, the latest first, CLOCK_MONOTONIC
+						   ns, to a second; 0: not so many */
+	int64_t last_event;                     /* CLOCK_MONOTONIC ns, to a second; 0: none yet */
 	double rate;            /* spans a second that come, of the last seconds; below 0: not known yet */
 	int64_t programs_since; /* the latest of the programs came, CLOCK_MONOTONIC ns, to ten seconds; 0:
 				   none */

@@ -65,6 +65,7 @@ void doctor_examine(const struct status *status, struct findings *findings)
 			human_time(text, still - still % NS_PER_SECOND));
 	else
 		findings_add_session(findings, status);
+	findings_add_unsteady(findings, status);
 	findings_add_left_out(findings, status);
 	if (findings->count == 0)
 		findings_add_session_socket(findings, status);

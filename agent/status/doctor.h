@@ -15,6 +15,9 @@ void doctor_examine(const struct status *status, struct findings *findings);
 /* Whether it is known which of LTTng's daemons holds what is recorded: doctorsession.c. */
 bool doctor_daemon_is_named(enum reason reason);
 
+/* Whether the session is lost again and again, and so most of what is recorded: doctorsession.c. */
+bool doctor_session_is_unsteady(const struct status *status);
+
 /* Whether the agent's own event stays away, and so nothing may be arriving: doctorcanary.c. */
 bool doctor_canary_is_lost(const struct status *status);
 

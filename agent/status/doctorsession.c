@@ -17,6 +17,8 @@
 #define LASTS_NS (2 * NS_PER_SECOND)
 /* So long a start may take. */
 #define STARTS_NS (5 * NS_PER_SECOND)
+/* A session that comes and goes is steady again once it has not gone for so long. */
+#define STEADY_NS (15 * NS_PER_SECOND)
 
 static const char *user_name(void)
 {
@@ -261,6 +263,27 @@ void findings_add_session(struct findings *findings, const struct status *status
 	else if (!supervisor->collecting)
 		finding_add(findings, "no-session", BY_ITSELF "restart lttng-sessiond",
 			"LTTng's session is not read");
+}
+
+bool doctor_session_is_unsteady(const struct status *status)
+{
+	const int64_t *lost = status->activity.sessions_lost;
+
+	return lost[ACTIVITY_LOSSES - 1] && lost[0] - lost[ACTIVITY_LOSSES - 1] < ACTIVITY_LOSSES_NS &&
+	       clock_monotonic() - lost[0] < STEADY_NS;
+}
+
+void findings_add_unsteady(struct findings *findings, const struct status *status)
+{
+	if (doctor_session_is_unsteady(status))
+		finding_add(findings, "session-unsteady",
+			"`journalctl -u lttng-sessiond -u blkin-relayd` says what is wrong with them, as "
+			"that "
+			"they "
+			"have too many open files (LimitNOFILE=), or end; if they are well, find out who "
+			"destroys the session (lttng destroy)",
+			"LTTng's session is lost again and again, and is made anew each time: most of what "
+			"programs record is lost with it");
 }
 
 /* What is not recorded beside spans. */

@@ -30,6 +30,7 @@ void finding_add(struct findings *findings, const char *code, const char *fix, c
 /* Why the session is not read, or not all of it; what is not recorded; and whom the reader leaves out:
  * doctorsession.c. */
 void findings_add_session(struct findings *findings, const struct status *status);
+void findings_add_unsteady(struct findings *findings, const struct status *status);
 void findings_add_left_out(struct findings *findings, const struct status *status);
 void findings_add_session_socket(struct findings *findings, const struct status *status);
 void findings_add_omission(struct findings *findings, const struct problem *problem);

@@ -73,6 +73,10 @@ static int page_readyz(struct buffer *out, const struct status *status)
 		buffer_printf(out, "not collecting: the agent's own event does not come back\n");
 		return HTTP_SERVUNAVAIL;
 	}
+	if (status->supervisor.collecting && doctor_session_is_unsteady(status)) {
+		buffer_printf(out, "not collecting: LTTng's session is lost again and again\n");
+		return HTTP_SERVUNAVAIL;
+	}
 	if (status->supervisor.collecting) {
 		buffer_printf(out, "ok\n");
 		return HTTP_OK;

@@ -10,6 +10,7 @@ import pytest
 from expect import check_load, key_of
 from rig.load import KEEP, LOAD
 from rig.process import PATIENCE, free_port, wait_until
+from test_doctor import findings, start_load
 
 COUNT = 20000
 
@@ -208,6 +209,25 @@ def test_relay_live_port_wrong(node, receiver):
     assert 2 <= len(seen) <= 5, seen
     wait_until(lambda: len(node.session_folders()) <= 1, 10, "the folders to be removed")
     assert node.ledger().sessions == 0
+
+
+def test_session_is_lost_again_and_again(node, receiver):
+    """Each time it is there again before that is worth a word, but little of what is recorded comes."""
+    node.start_agent(receiver.port, session=KEEP)
+    start_load(node)
+
+    def is_found():
+        created = node.ledger().sessions
+        node.lttng("destroy", "blkin")
+        node.wait_ledger(lambda ledger: ledger.sessions > created, 30, "another session")
+        return "session-unsteady" in findings(node)
+
+    wait_until(is_found, 60, "the finding", 0.3)
+    code, text = node.http_get("/readyz")
+    assert code == 503 and "not collecting" in text
+    wait_until(lambda: node.collecting() and findings(node) == {}, 30, "it to be over", 0.3)
+    sent = node.ledger().sent
+    node.wait_ledger(lambda ledger: ledger.sent > sent, 15, "spans again")
 
 
 MEDDLING = [

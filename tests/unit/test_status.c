@@ -299,6 +299,29 @@ START_TEST(not_collecting)
 }
 END_TEST
 
+/* How many seconds ago the session was lost, the latest first. */
+static const struct {
+	int64_t ago[ACTIVITY_LOSSES]; /* s; 0: not so many */
+	bool unsteady;
+} gone[] = {
+	{{1}, false},
+	{{1, 2, 3}, true},
+	{{1, 2, 70}, false},
+	{{14, 30, 60}, true},
+	{{16, 17, 18}, false},
+};
+
+/* A session that is lost again and again is collected from in between. */
+START_TEST(session_comes_and_goes)
+{
+	status.progress = status.supervisor.since = status.activity.last_event = clock_monotonic();
+	status.supervisor.collecting = true;
+	for (int i = 0; i < ACTIVITY_LOSSES && gone[_i].ago[i]; i++)
+		status.activity.sessions_lost[i] = clock_monotonic() - gone[_i].ago[i] * NS_PER_SECOND;
+	ck_assert(finds("session-unsteady") == gone[_i].unsteady);
+}
+END_TEST
+
 /* Programs that are there, and how many seconds ago the last event came; 0: never. */
 static const struct {
 	int programs, blkin;
@@ -470,6 +493,7 @@ int main(void)
 	tcase_add_test(cases, shares);
 	tcase_add_test(cases, balance);
 	tcase_add_test(cases, unsteady);
+	tcase_add_loop_test(cases, session_comes_and_goes, 0, sizeof(gone) / sizeof(*gone));
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
 	tcase_add_loop_test(cases, silent, 0, sizeof(silences) / sizeof(*silences));
 	tcase_add_loop_test(cases, canary, 0, sizeof(canaries) / sizeof(*canaries));

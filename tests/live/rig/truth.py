@@ -92,7 +92,7 @@ MATRIX = {
         GoesOn("test_truth::test_slow"),
         Says("registration-held no-session", "test_held::test_says_nothing"),
         Says("no-permission", "test_doctor::test_no_permission"),
-        Says("foreign-session events-disabled canary-unrecorded", "test_gone::test_session_of_another_agent"),
+        Says("foreign-session session-unsteady events-disabled canary-unrecorded", "test_gone::test_session_of_another_agent"),
     ),
     "consumer daemon": (
         Never("the session daemon starts it with the first session, before anything is recorded"),
@@ -285,6 +285,7 @@ ROWS = [
     ("session", "is somebody else's", "foreign-session", "set another `name`", "test_gone"),
     ("session", "has its events disabled", "events-disabled", "the agent enables them again", "test_doctor"),
     ("session", "cannot be read live", "session-unreadable", "the log says what it is", "test_truth_relay"),
+    ("session", "is lost again and again", "session-unsteady", "the logs of LTTng's daemons say why", "test_gone"),
     ("session", "its files cannot be read", "files-unreadable", "see to the rights of `relay-output`", "test_truth_relay"),
     ("consumer daemon", "is gone", "consumer-gone", "status says it", "test_standstill"),
     ("consumer daemon", "hangs", "consumer-hangs", "status says it", "test_standstill"),
