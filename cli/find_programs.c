@@ -22,10 +22,15 @@
 #define STEP_MS 50
 #define NAMED_MAX 3
 
+/* A program that has just been started is not registered yet. */
+#define YOUNG_S 10
+
 #define SHARED_FOLDER "/dev/shm"
 /* A program maps a file of this name, in which a session daemon tells that it has come; the number is the
  * interface's, and a user's own daemon has the user's behind it. */
 #define WAIT_FILE "/lttng-ust-wait-"
+/* A ring buffer is a file of this name, and the number of the consumer daemon that has made it. */
+#define BUFFER_FILE "/shm-ust-consumer-"
 #define PROVIDER "/libblkin-provider.so."
 /* The agent's own program is none that one wants to know of. */
 #define CANARY "blkin-canary\n"
@@ -38,13 +43,15 @@ struct search {
 	bool all;      /* nobody else's programs are left out */
 	int found;     /* with canaries */
 	bool whole;    /* each could be looked at */
-	GArray *stopped;
+	double now;    /* when this process started, as start_of() has it */
+	GArray *stopped, *unrecorded;
 };
 
 /* What the files say that a process has mapped. */
 struct mapped {
 	int interface; /* of the LTTng that it looks for; -1: of none that the session daemon could be */
 	bool provider; /* blkin's */
+	bool buffer;   /* of LTTng's */
 };
 
 /* A file of a process's in /proc, the caller's; NULL if it cannot be read. */
@@ -62,6 +69,18 @@ static bool is_stopped(int pid)
 	const char *state = text ? strrchr(text, ')') : NULL;
 
 	return state && (g_str_has_prefix(state, ") T") || g_str_has_prefix(state, ") t"));
+}
+
+/* When a process started, in seconds since some time; 0: it has ended. */
+static double start_of(int pid)
+{
+	g_autofree char *text = read_of(pid, "stat");
+	const char *at = text ? strrchr(text, ')') : NULL;
+
+	/* it is the 22nd word, and the second one ends there */
+	for (int word = 2; at && word < 22; word++)
+		at = strchr(at + 1, ' ');
+	return at ? g_ascii_strtod(at + 1, NULL) / (double)sysconf(_SC_CLK_TCK) : 0;
 }
 
 /* The interface for which the line of a process's maps is a wait file, if it is in the @shared memory that
@@ -92,6 +111,7 @@ static bool look_at_maps(int pid, dev_t shared, struct mapped *mapped)
 		if (interface >= 0)
 			mapped->interface = interface;
 		mapped->provider |= strstr(line, PROVIDER) != NULL;
+		mapped->buffer |= strstr(line, BUFFER_FILE) != NULL;
 	}
 	return maps && fclose(maps) == 0;
 }
@@ -140,6 +160,8 @@ static void look_at(struct search *search, int pid)
 	count_program(search, pid, mapped.provider);
 	if (is_stopped(pid))
 		g_array_append_val(search->stopped, pid);
+	else if (mapped.provider && !mapped.buffer && search->now - start_of(pid) >= YOUNG_S)
+		g_array_append_val(search->unrecorded, pid);
 }
 
 static void search_programs(struct search *search)
@@ -172,12 +194,12 @@ static void leave_out_running(GArray *stopped)
 }
 
 /* "hog (123) of user 1000, hog (124) of user 1000"; the first few. */
-static void name_stopped(struct census *census, const GArray *stopped)
+static void name_some(char *text, size_t size, const GArray *pids)
 {
 	g_autoptr(GString) names = g_string_new(NULL);
 
-	for (guint i = 0; i < MIN(stopped->len, NAMED_MAX); i++) {
-		int pid = g_array_index(stopped, int, i);
+	for (guint i = 0; i < MIN(pids->len, NAMED_MAX); i++) {
+		int pid = g_array_index(pids, int, i);
 		uid_t user = process_user(pid);
 		char name[64];
 
@@ -186,9 +208,16 @@ static void name_stopped(struct census *census, const GArray *stopped)
 		if (user != (uid_t)-1)
 			g_string_append_printf(names, " of user %u", user);
 	}
-	census->stopped = (int)stopped->len;
-	words_copy(census->stopped_names, sizeof(census->stopped_names), (const uint8_t *)names->str,
-		names->len);
+	words_copy(text, size, (const uint8_t *)names->str, names->len);
+}
+
+/* Those that have been looked at. */
+static void tell(struct census *census, const struct search *search)
+{
+	census->stopped = (int)search->stopped->len;
+	name_some(census->stopped_names, sizeof(census->stopped_names), search->stopped);
+	census->unrecorded = (int)search->unrecorded->len;
+	name_some(census->unrecorded_names, sizeof(census->unrecorded_names), search->unrecorded);
 }
 
 void find_programs(struct census *census, const char *tracing_group)
@@ -204,12 +233,15 @@ void find_programs(struct census *census, const char *tracing_group)
 	if (stat(SHARED_FOLDER, &shared) != 0)
 		return;
 	search.shared = shared.st_dev;
+	search.now = start_of(getpid());
 	search.stopped = g_array_new(FALSE, FALSE, sizeof(int));
+	search.unrecorded = g_array_new(FALSE, FALSE, sizeof(int));
 	search_programs(&search);
 	/* those in other containers may have no process here */
 	census->known = search.whole && search.interface >= 0 && search.found >= registered;
 	leave_out_running(search.stopped);
-	name_stopped(census, search.stopped);
+	tell(census, &search);
 	g_array_unref(search.stopped);
+	g_array_unref(search.unrecorded);
 	find_holders(census, tracing_group);
 }

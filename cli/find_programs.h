@@ -12,8 +12,9 @@
 
 /*
  * Counts them in @census within a second or so: those that are registered if all of them could be looked at,
- * those that are stopped, and those that look for an LTTng of another version. An empty @tracing_group means
- * this user's own session daemon, which no other user's programs have.
+ * those that are stopped, those that LTTng has no ring buffers for, and those that look for an LTTng of
+ * another version. An empty @tracing_group means this user's own session daemon, which no other user's
+ * programs have.
  */
 void find_programs(struct census *census, const char *tracing_group);
 

@@ -77,6 +77,7 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	if (findings->count == 0)
 		findings_add_choice(findings, status);
 	findings_add_registering(findings, status);
+	findings_add_unrecorded(findings, status);
 	findings_add_omission(findings, &status->supervisor.omissions.events);
 	findings_add_omission(findings, &status->supervisor.omissions.kernel);
 	findings_add_flight(findings, status);

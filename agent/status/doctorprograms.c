@@ -12,6 +12,9 @@
 /* What a program did so long ago it does not do any more, as far as anybody knows. */
 #define LASTS_NS (60 * NS_PER_SECOND)
 
+/* So long after a session began all programs that were there record in it. */
+#define SETTLED_NS (10 * NS_PER_SECOND)
+
 /* The session daemon waits for so long for a connection that says nothing; others may wait behind one. */
 #define HELD_NS (5 * NS_PER_SECOND)
 
@@ -110,6 +113,27 @@ void findings_add_stopped(struct findings *findings, const struct status *status
 		census->stopped, one ? " is" : "s are", census->stopped_names,
 		one ? "it records nothing" : "they record nothing",
 		waits ? ": that is why nothing is collected now" : "");
+}
+
+/* Where something keeps all from being recorded, that is told. */
+void findings_add_unrecorded(struct findings *findings, const struct status *status)
+{
+	const struct census *census = &status->census;
+	const struct supervisor_state *supervisor = &status->supervisor;
+	bool one = census->unrecorded == 1;
+
+	if (!census->unrecorded || !supervisor->collecting ||
+		clock_monotonic() - supervisor->since < SETTLED_NS || doctor_registration_is_held(status) ||
+		doctor_session_is_unsteady(status) || sharedmemory_is_short(&status->activity.memory))
+		return;
+	finding_add(findings, "program-unrecorded",
+		"`journalctl -u lttng-sessiond` says why: too many open files (LimitNOFILE=), no memory, or "
+		"a "
+		"limit of the program's own (`cat /proc/NUMBER/limits`); once that is mended, start the "
+		"program again",
+		"%d program%s with blkin record%s nothing, as LTTng has given %s no ring buffers: %s",
+		census->unrecorded, one ? "" : "s", one ? "s" : "", one ? "it" : "them",
+		census->unrecorded_names);
 }
 
 bool doctor_registration_is_held(const struct status *status)

@@ -48,6 +48,8 @@ void findings_add_canary(struct findings *findings, const struct status *status)
 
 /* What programs record wrongly: doctorprograms.c. */
 void findings_add_stopped(struct findings *findings, const struct status *status);
+/* whom LTTng has no ring buffers for */
+void findings_add_unrecorded(struct findings *findings, const struct status *status);
 /* who waits to be registered, and who makes it wait */
 void findings_add_registering(struct findings *findings, const struct status *status);
 void findings_add_misuses(struct findings *findings, const struct status *status);

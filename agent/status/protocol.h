@@ -19,7 +19,7 @@
 #include "base/buffer.h"
 
 /* Raised with every change to what is below. */
-#define PROTOCOL_VERSION 4
+#define PROTOCOL_VERSION 5
 
 #define PROTOCOL_SESSION_PATH "/session"
 #define PROTOCOL_STATUS_PATH "/status"
@@ -50,16 +50,18 @@ bool protocol_get_session(const char *text, struct protocol_session *session);
 
 /* What is known of the programs on the node, and of their events. Zeros: nothing is. */
 struct census {
-	bool known;              /* the programs were counted, and all could be looked at */
-	int programs;            /* registered with LTTng */
-	int blkin;               /* of these, with blkin's provider */
-	char other[64];          /* one of the rest, for an example; printable */
-	int stopped;             /* of those that could be seen, */
-	char stopped_names[256]; /* and the first of them by name, process and user; printable */
-	int holders;             /* processes that keep others from being registered, if any wait, */
-	char holder_names[256];  /* and the first of them by name, process and user; printable */
-	int strangers;           /* programs that look for an LTTng of another version, */
-	char stranger[64];       /* one of them, for an example; printable */
+	bool known;                 /* the programs were counted, and all could be looked at */
+	int programs;               /* registered with LTTng */
+	int blkin;                  /* of these, with blkin's provider */
+	char other[64];             /* one of the rest, for an example; printable */
+	int stopped;                /* of those that could be seen, */
+	char stopped_names[256];    /* and the first of them by name, process and user; printable */
+	int unrecorded;             /* with blkin, for a while, and without a ring buffer, */
+	char unrecorded_names[256]; /* and the first of them, as above */
+	int holders;                /* processes that keep others from being registered, if any wait, */
+	char holder_names[256];     /* and the first of them by name, process and user; printable */
+	int strangers;              /* programs that look for an LTTng of another version, */
+	char stranger[64];          /* one of them, for an example; printable */
 	int stranger_interface, interface; /* what it looks for, and what the session daemon has */
 	bool events_off;                   /* the session has none of ours enabled */
 	bool sampling_off;

@@ -279,9 +279,9 @@ def test_program_is_stopped(node, receiver):
 def test_census_of_a_stranger_is_only_words(node, receiver):
     """What comes in with the question is shown to whoever asked, plainly, and kept nowhere."""
     node.start_agent(receiver.port)
-    page = node.http_get("/status?protocol=4&counted=1&programs=3&other=%1b%5b2J%0aforged%22")[1]
+    page = node.http_get("/status?protocol=5&counted=1&programs=3&other=%1b%5b2J%0aforged%22")[1]
     assert "\x1b" not in page and "\nforged" not in page and "3 programs are registered" in page
-    for query in ("protocol=4&programs=9999999999999999999999", "protocol=4&other=%ff", "protocol=4&colour=red"):
+    for query in ("protocol=5&programs=9999999999999999999999", "protocol=5&other=%ff", "protocol=5&colour=red"):
         assert node.http_get("/status.json?" + query) == (400, "the question is malformed\n")
     assert json.loads(node.http_get("/status.json")[1])["programs"] == 0
 
@@ -289,10 +289,10 @@ def test_census_of_a_stranger_is_only_words(node, receiver):
 def test_command_of_another_version(node, receiver):
     """The agent says so; a scraper's query is none of that."""
     node.start_agent(receiver.port)
-    for query in ("programs=3&blkin=0", "protocol=5"):
+    for query in ("programs=3&blkin=0", "protocol=6"):
         code, page = node.http_get("/status?" + query)
         assert code == 400 and f"use the `blkin` of version {VERSION}, or restart the agent if it was upgraded\n" in page
-    assert node.http_get("/metrics?protocol=5")[0] == 200
+    assert node.http_get("/metrics?protocol=6")[0] == 200
 
 
 # Without an agent
@@ -407,7 +407,7 @@ FOUND = b"HTTP/1.0 200 OK\r\n\r\n"
     "session, version",
     [
         (b"session blkin\ntracing-group tracing\n", "an older version"),
-        (b"session blkin\ntracing-group tracing\nprotocol 5\nagent 0.9\n", "0.9"),
+        (b"session blkin\ntracing-group tracing\nprotocol 6\nagent 0.9\n", "0.9"),
     ],
 )
 def test_agent_of_another_version(bare_node, session, version):
@@ -419,7 +419,7 @@ def test_agent_of_another_version(bare_node, session, version):
 
 def test_agent_refuses(bare_node):
     """Its own words are what the user reads."""
-    session = FOUND + f"session blkin\ntracing-group \nprotocol 4\nagent {VERSION}\n".encode()
+    session = FOUND + f"session blkin\ntracing-group \nprotocol 5\nagent {VERSION}\n".encode()
     refusal = b"HTTP/1.0 400 Bad Request\r\n\r\nit was \x1b replaced\n"
     assert status_of_stranger(bare_node, session, refusal) == (
         "blkin status: the agent on PATH refuses to answer: it was ? replaced\n"

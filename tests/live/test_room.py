@@ -68,6 +68,7 @@ def test_shared_memory_is_full(node, receiver):
     subprocess.run(remount, check=True)
     try:
         load = start_as(node, ONE, "spanload", "-n", 1000, "-w", 5)
+        other = start_as(node, ONE, "spanload", "-n", 1000, "-w", 1000)
         found = {}
         wait_until(lambda: found.update(findings(node)) or "shm-full" in found, 15, "the doctor to see it")
         assert "of users who have none yet record nothing" in found["shm-full"]["what"]
@@ -77,6 +78,9 @@ def test_shared_memory_is_full(node, receiver):
     finally:
         subprocess.run(["mount", "-o", f"remount,size={used.f_blocks * used.f_frsize}", SHM], check=True)
     wait_until(lambda: "shm-full" not in findings(node), 15, "nothing to be said of it any more")
+    if node.consumer_pid():
+        wait_until(lambda: "program-unrecorded" in findings(node), 20, "the one to be named that runs since then", 0.3)
+    other.kill()
     if not node.consumer_pid():
         assert HEALS, "LTTng 2.13's is still there"
         expect(node, "consumer-gone", "lttng-consumerd has ended", "systemctl restart lttng-sessiond", 15)

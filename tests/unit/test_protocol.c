@@ -33,6 +33,8 @@ static void assert_comes_through(const struct census *census)
 	ck_assert_str_eq(read.other, census->other);
 	ck_assert_int_eq(read.stopped, census->stopped);
 	ck_assert_str_eq(read.stopped_names, census->stopped_names);
+	ck_assert_int_eq(read.unrecorded, census->unrecorded);
+	ck_assert_str_eq(read.unrecorded_names, census->unrecorded_names);
 	ck_assert_int_eq(read.holders, census->holders);
 	ck_assert_str_eq(read.holder_names, census->holder_names);
 	ck_assert_int_eq(read.events_off, census->events_off);
@@ -54,6 +56,8 @@ START_TEST(census_comes_through)
 		.stopped = 7,
 		.stopped_names =
 			"a (1) of user 1000, b (2) of user 1000, a long name (1234567) of user 4294967294",
+		.unrecorded = 1,
+		.unrecorded_names = "c (3) of user 8",
 		.holders = 2,
 		.holder_names = "a (1) of user 7 (64 connections)",
 		.events_off = true,
@@ -78,21 +82,21 @@ START_TEST(garbage_is_refused)
 {
 	static const char *const garbage[] = {
 		"protocol=one",
-		"protocol=4&programs",
-		"protocol=4&programs=",
-		"protocol=4&programs=-1",
-		"protocol=4&programs=2147483648",
-		"protocol=4&programs=9999999999999999999999",
-		"protocol=4&programs=3x",
-		"protocol=4&programs= 3",
-		"protocol=4&counted=2",
-		"protocol=4&events-off=",
-		"protocol=4&other=%ff",
-		"protocol=4&other=%4",
-		"protocol=4&other=%00",
-		"protocol=4&colour=red",
-		"protocol=4&programs=3&colour=red",
-		"protocol=4&protocol",
+		"protocol=5&programs",
+		"protocol=5&programs=",
+		"protocol=5&programs=-1",
+		"protocol=5&programs=2147483648",
+		"protocol=5&programs=9999999999999999999999",
+		"protocol=5&programs=3x",
+		"protocol=5&programs= 3",
+		"protocol=5&counted=2",
+		"protocol=5&events-off=",
+		"protocol=5&other=%ff",
+		"protocol=5&other=%4",
+		"protocol=5&other=%00",
+		"protocol=5&colour=red",
+		"protocol=5&programs=3&colour=red",
+		"protocol=5&protocol",
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++)
@@ -105,7 +109,7 @@ START_TEST(other_versions_are_refused)
 	assert_refused("", "of another version");
 	assert_refused("programs=3&blkin=0", "of another version");
 	assert_refused("protocol=0", "of another version");
-	assert_refused("protocol=5&new=field", "of another version");
+	assert_refused("protocol=6&new=field", "of another version");
 }
 END_TEST
 
@@ -152,9 +156,9 @@ START_TEST(words_are_made_printable_and_cut)
 {
 	struct census census;
 	g_autofree char *filler = g_strnfill(200, 'x'),
-			*query = g_strconcat("protocol=4&other=", filler, NULL);
+			*query = g_strconcat("protocol=5&other=", filler, NULL);
 
-	ck_assert_ptr_null(protocol_get_census("protocol=4&other=%1b%5b2J%0aforged", &census));
+	ck_assert_ptr_null(protocol_get_census("protocol=5&other=%1b%5b2J%0aforged", &census));
 	ck_assert_ptr_null(strpbrk(census.other, "\x1b\n"));
 	ck_assert_ptr_nonnull(strstr(census.other, "forged"));
 	ck_assert_ptr_null(protocol_get_census(query, &census));
@@ -235,11 +239,11 @@ END_TEST
 /* What is not understood to the last word is no order. */
 START_TEST(orders_that_are_none_are_refused)
 {
-	static const char *const garbage[] = {"", "protocol=4", "output=west", "protocol=5&output=west",
-		"protocol=4&output=", "protocol=4&output=../x", "protocol=4&output=a%2fb",
-		"protocol=4&output=west&before=", "protocol=4&output=west&before=-1",
-		"protocol=4&output=west&before=3h", "protocol=4&output=west&before=9223372036854775808",
-		"protocol=4&output=west&after=3", "protocol=4&output=west&before=3&dry=1"};
+	static const char *const garbage[] = {"", "protocol=5", "output=west", "protocol=6&output=west",
+		"protocol=5&output=", "protocol=5&output=../x", "protocol=5&output=a%2fb",
+		"protocol=5&output=west&before=", "protocol=5&output=west&before=-1",
+		"protocol=5&output=west&before=3h", "protocol=5&output=west&before=9223372036854775808",
+		"protocol=5&output=west&after=3", "protocol=5&output=west&before=3&dry=1"};
 	static const char *const answers[] = {"", "ok\n", "order 1\nover 1\n",
 		"order 1\nover 1\nbatches x\nspans 1\nunder-way 0\nerror \n",
 		"order 1\nover 1\nbatches -1\nspans 1\nunder-way 0\nerror \n"};

@@ -403,6 +403,23 @@ START_TEST(canary)
 }
 END_TEST
 
+/* Once all programs that were there have had the time to get ring buffers. */
+START_TEST(without_ring_buffers)
+{
+	status.progress = status.activity.last_event = clock_monotonic();
+	status.supervisor.collecting = true;
+	status.supervisor.since = clock_monotonic() - 9 * NS_PER_SECOND;
+	status.census = (struct census){.unrecorded = 1, .unrecorded_names = "a (1) of user 7"};
+	ck_assert(!finds("program-unrecorded"));
+	status.supervisor.since -= 2 * NS_PER_SECOND;
+	ck_assert(finds("program-unrecorded"));
+	expect("1 program with blkin records nothing, as LTTng has given it no ring buffers: a (1) of user "
+	       "7\n");
+	status.supervisor.collecting = false;
+	ck_assert(!finds("program-unrecorded"));
+}
+END_TEST
+
 /* Those that the session daemon waits for are named if that is known; none is to be restarted for them. */
 START_TEST(waits_for_stopped)
 {
@@ -493,6 +510,7 @@ int main(void)
 	tcase_add_test(cases, shares);
 	tcase_add_test(cases, balance);
 	tcase_add_test(cases, unsteady);
+	tcase_add_test(cases, without_ring_buffers);
 	tcase_add_loop_test(cases, session_comes_and_goes, 0, sizeof(gone) / sizeof(*gone));
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
 	tcase_add_loop_test(cases, silent, 0, sizeof(silences) / sizeof(*silences));

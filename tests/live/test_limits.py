@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""LTTng, or a program, may open no more files, so that LTTng has no ring buffers for it: that is said, and of whom."""
+
+import os
+import resource
+
+import pytest
+from expect import key_of
+from rig.node import WHOLE_STACKS
+from rig.process import wait_until
+from rig.users import as_user, start_as
+from test_doctor import findings
+
+USERS = (5002, 5003, 5004)
+FOREVER = 10**6
+
+pytestmark = pytest.mark.as_root("becomes other users")
+
+
+def begin(node, receiver):
+    """An agent, and a program of a user's."""
+    node.write_config(receiver.port)
+    node.start_agent_again(**WHOLE_STACKS)
+    start_as(node, 5001, "spanload", "-n", FOREVER, "-r", 50)
+    node.wait_ledger(lambda ledger: ledger.sent > 50, 20, "spans")
+
+
+def start_others(node):
+    """They wait until they are recorded."""
+    return [start_as(node, user, "spanload", "-P", user - 5000, "-n", FOREVER, "-r", 50, "-w", 1000) for user in USERS]
+
+
+class Crowded:
+    """A process may open one file more than it has."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        self.limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+
+    def __enter__(self):
+        most = max(map(int, os.listdir(f"/proc/{self.pid}/fd")))
+        resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (most + 2, self.limits[1]))
+
+    def __exit__(self, *_):
+        resource.prlimit(self.pid, resource.RLIMIT_NOFILE, self.limits)
+
+
+def is_over(node, expected=()):
+    wait_until(lambda: node.collecting() and set(findings(node)) == set(expected), 30, "nothing to do", 0.3)
+    sent = node.ledger().sent
+    node.wait_ledger(lambda ledger: ledger.sent > sent + 100, 20, "spans again")
+    assert node.collecting() and set(findings(node)) == set(expected)
+
+
+def test_consumer_may_open_no_more_files(node, receiver):
+    """The programs of users who have no buffers yet record nothing, for as long as they run; those that start later do."""
+    begin(node, receiver)
+    with Crowded(node.consumer_pid()):
+        others = start_others(node)
+        wait_until(lambda: "program-unrecorded" in findings(node), 30, "the finding", 0.3)
+    found = findings(node)["program-unrecorded"]
+    assert all(f"spanload ({program.pid}) of user {user}" in found["what"] for program, user in zip(others, USERS)), found
+    assert found["what"].startswith("3 programs with blkin record nothing")
+    for program in others:
+        program.kill()
+    start_others(node)
+    node.wait_ledger(lambda _: {key_of(span)[0] for span in receiver.spans()} >= {user - 5000 for user in USERS}, 20, "theirs")
+    is_over(node)
+
+
+def test_program_may_open_no_files(node, receiver):
+    """It is not told what to record; all others record."""
+    begin(node, receiver)
+    command, more = as_user(node, USERS[0], "spanload", "-n", FOREVER, "-r", 50, "-w", 1000)
+    program = node.start(["prlimit", "--nofile=8", *command], name="spanload-8", **more)
+    wait_until(lambda: set(findings(node)) == {"program-unrecorded"}, 30, "the finding", 0.3)
+    assert "1 program with blkin records nothing" in findings(node)["program-unrecorded"]["what"]
+    assert node.collecting()
+    program.kill()
+    is_over(node)
