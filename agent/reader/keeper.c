@@ -295,9 +295,9 @@ static bool take_unknown(struct keeper *keeper, const char *name, uint64_t creat
 
 /* What to do */
 
-/* There is no session of our name, and none is known: one that took its place may be there. Returns whether
- * to go on at once. */
-static bool take_other_or_make(struct keeper *keeper)
+/* There is no session of our name, but for one that has @ended, and none is known: one that took its place
+ * may be there. Returns whether to go on at once. */
+static bool take_other_or_make(struct keeper *keeper, bool ended)
 {
 	char name[256], error[512];
 	uint64_t created;
@@ -305,11 +305,12 @@ static bool take_other_or_make(struct keeper *keeper)
 	for (unsigned number = 1; number < SESSION_NAMES && !keeper->looked_for_others; number++) {
 		session_name(keeper->config, number, name, sizeof(name));
 		if (session_find(keeper->config, name, &created, error, sizeof(error)) == SESSION_OK &&
+			!progress_has_ended(keeper->progress, name, created) &&
 			session_check(keeper->config, name, error, sizeof(error)) == SESSION_OK)
 			return take_unknown(keeper, name, created);
 	}
 	keeper->looked_for_others = true;
-	return keeper_make_session(keeper);
+	return keeper_make_session(keeper, ended);
 }
 
 static bool find_or_make_session(struct keeper *keeper)
@@ -324,14 +325,18 @@ static bool find_or_make_session(struct keeper *keeper)
 		error, sizeof(error));
 	if (status == SESSION_NONE)
 		return known ? keeper_lose_gone(keeper, "lttng-sessiond no longer knows it")
-			     : take_other_or_make(keeper);
+			     : take_other_or_make(keeper, false);
 	if (status != SESSION_OK)
 		keeper_session_failed(keeper, status, error);
 	else if (known && created == known->created)
 		return resume(keeper);
 	else if (known)
 		return keeper_lose(keeper, "another session has taken its name");
-	else if (created != keeper->ended) /* or else it is ours, and about to go */
+	else if (created == keeper->ended)
+		return false; /* it is ours, and about to go */
+	else if (progress_has_ended(keeper->progress, keeper->config->session_name, created))
+		return take_other_or_make(keeper, true); /* it was replaced, and may be there for long */
+	else
 		return take_unknown(keeper, keeper->config->session_name, created);
 	return false;
 }

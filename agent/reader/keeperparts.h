@@ -116,8 +116,9 @@ bool keeper_disk_is_full(const struct keeper *keeper, struct problem *problem);
 
 /* newsession.c */
 
-/* Makes a session and reads it; returns whether to go on at once. */
-bool keeper_make_session(struct keeper *keeper);
+/* Makes a session and reads it, @beside one of our name that has ended and is not gone; returns whether to go
+ * on at once. */
+bool keeper_make_session(struct keeper *keeper, bool beside);
 
 /* readlive.c */
 
@@ -150,6 +151,10 @@ void keeper_consumer_stands_still(struct keeper *keeper, bool still);
 void keeper_stalled(struct keeper *keeper, bool helped);
 
 /* replace.c */
+
+/* Finds a name for a session beside the one at hand, if any. Those of sessions that did not end yet are
+ * taken: so there are never more than so many. */
+bool keeper_find_name(struct keeper *keeper, char *name, size_t size);
 
 /* Live reading stood still, and nobody is attached any more: finds out why, and replaces the session if one
  * of its streams is stuck. Returns whether to go on at once. */

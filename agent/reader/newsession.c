@@ -68,7 +68,21 @@ static bool read_live(struct keeper *keeper, struct session *session)
 	return keeper->stands_still && keeper_stands_still(keeper);
 }
 
-bool keeper_make_session(struct keeper *keeper)
+static enum session_status create(
+	struct keeper *keeper, bool beside, struct session_identity *identity, char *error, size_t error_size)
+{
+	uint64_t level = watch_level(keeper->watch);
+	char name[256];
+
+	if (!beside)
+		return session_create(keeper->config, level, identity, error, error_size);
+	if (keeper_find_name(keeper, name, sizeof(name)))
+		return session_create_beside(keeper->config, name, level, identity, error, error_size);
+	g_strlcpy(error, "none of the LTTng sessions that were replaced before has ended", error_size);
+	return SESSION_FAILED;
+}
+
+bool keeper_make_session(struct keeper *keeper, bool beside)
 {
 	struct session_identity identity = {0};
 	enum session_status status;
@@ -78,11 +92,11 @@ bool keeper_make_session(struct keeper *keeper)
 
 	if (!may_create(keeper))
 		return false;
-	released = keeper_wait_for_release(keeper, keeper->config->session_name);
+	released = beside || keeper_wait_for_release(keeper, keeper->config->session_name);
 	if (runstate_stopping(keeper->state))
 		return false;
 	runstate_calls(keeper->state, DAEMON_SESSION);
-	status = session_create(keeper->config, watch_level(keeper->watch), &identity, error, sizeof(error));
+	status = create(keeper, beside, &identity, error, sizeof(error));
 	if (status != SESSION_OK) {
 		keeper_session_failed(keeper, status, error);
 		return false;

@@ -156,6 +156,14 @@ static bool is_over(const struct progress *progress, const struct session_identi
 	return false;
 }
 
+bool progress_has_ended(const struct progress *progress, const char *name, uint64_t created)
+{
+	struct session_identity session = {.created = created};
+
+	g_strlcpy(session.name, name, sizeof(session.name));
+	return is_over(progress, &session) || session_records_find(progress->past, &session);
+}
+
 /* Takes the record out of the list without freeing it. */
 static void steal(GPtrArray *records, const struct session_record *record)
 {

@@ -86,6 +86,9 @@ void progress_end(struct progress *progress);
 const GArray *progress_over(const struct progress *progress);
 void progress_removed(struct progress *progress, guint index);
 
+/* Whether that session is read to its end, and its files are there. */
+bool progress_has_ended(const struct progress *progress, const char *name, uint64_t created);
+
 /* To be called between messages, often. */
 void progress_tick(struct progress *progress);
 

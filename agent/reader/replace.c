@@ -58,11 +58,10 @@ static void describe(struct keeper *keeper, const GArray *stuck)
 		users->str);
 }
 
-/* Finds a name for a session beside the one at hand. Those of sessions that did not end yet are taken: so
- * there are never more than so many. */
-static bool find_name(struct keeper *keeper, char *name, size_t size)
+bool keeper_find_name(struct keeper *keeper, char *name, size_t size)
 {
-	const char *taken = progress_session(keeper->progress)->name;
+	const struct session_identity *at_hand = progress_session(keeper->progress);
+	const char *taken = at_hand ? at_hand->name : "";
 	char error[512];
 	uint64_t created;
 
@@ -132,7 +131,7 @@ static bool make_other(struct keeper *keeper, char *error, size_t error_size)
 		return true;
 	if (!has_room(keeper, error, error_size))
 		return false;
-	if (!find_name(keeper, name, sizeof(name))) {
+	if (!keeper_find_name(keeper, name, sizeof(name))) {
 		g_strlcpy(error, "none of those that were replaced before has ended", error_size);
 		return false;
 	}

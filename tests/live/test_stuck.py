@@ -14,7 +14,7 @@ from expect import key_of
 from rig.load import KEEP, LOAD
 from rig.lttng import HEALS, sessions_of
 from rig.node import WHOLE_STACKS
-from rig.process import wait_until
+from rig.process import exactly, wait_until
 from rig.proxy import Proxy
 from rig.users import start_as
 from test_users import share
@@ -243,6 +243,26 @@ def test_again_and_again(node, receiver):
     end_load(other)
     names = ["blkin"] + [f"blkin-{number}" for number in range(2, 9)]
     wait_until(lambda: sum(not is_gone(node, name) for name in names) == 1, 15, "the old sessions to be gone")
+
+
+@pytest.mark.stuck("an event in whose middle a program died")
+def test_relay_is_killed_meanwhile(node, receiver):
+    """The session that took another one's place is lost before that one is gone: nothing is delivered twice."""
+    share(node)
+    begin(node, receiver)
+    others = load(node, OTHER, 1, "-n", 10**6, "-r", 100)
+    node.wait_ledger(lambda ledger: ledger.sent > 200, 30, "spans")
+    die_halfway(node)
+    wait_until(lambda: "is replaced by" in node.agent.log(), 30, "the session to be replaced", 0.01)
+    node.relayd.kill()
+    node.start_relayd()
+    node.wait_ledger(lambda ledger: ledger.sessions_lost and ledger.sessions >= 3, 30, "another session")
+    sent = node.ledger().sent
+    node.wait_ledger(lambda ledger: ledger.sent > sent + 200, 30, "spans of it")
+    end_load(others)
+    node.wait_ledger(lambda ledger: ledger.idle(), 20, "nothing under way")
+    keys = [key_of(span) for span in receiver.spans() if key_of(span)[0] == 1]
+    exactly(len(keys) == len(set(keys)), f"{len(keys) - len(set(keys))} spans came twice")
 
 
 @pytest.mark.stuck("an event in whose middle a program died")
