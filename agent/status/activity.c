@@ -29,7 +29,7 @@ struct activity {
 	struct supervisor *supervisor;
 	struct event *tick;
 	int64_t events;                      /* read when last looked, */
-	int64_t lost;                        /* and sessions lost, */
+	int64_t lost;                        /* and sessions lost or mended, */
 	bool looked;                         /* if it was */
 	struct count counts[RATE_LOOKS + 1]; /* a ring, */
 	unsigned next;                       /* whose oldest one is this */
@@ -91,7 +91,7 @@ static void look(struct activity *activity, int64_t programs_age)
 	if (rows.row[EVENTS_READ] != activity->events)
 		activity->state.last_event = now;
 	activity->events = rows.row[EVENTS_READ];
-	look_at_sessions(activity, rows.row[SESSIONS_LOST], now);
+	look_at_sessions(activity, rows.row[SESSIONS_LOST] + rows.row[SESSIONS_MENDED], now);
 	sharedmemory_look(activity->config, &activity->state.memory);
 	if (!activity->programs_at || now - activity->programs_at >= programs_age)
 		count_programs(activity, now);

@@ -19,7 +19,7 @@
 
 struct activity;
 
-/* A session that is lost so often, each time within so long of the next, comes and goes. */
+/* A session that is lost, or stopped or changed by somebody, so often within so long, comes and goes. */
 #define ACTIVITY_LOSSES 3
 #define ACTIVITY_LOSSES_NS (60 * NS_PER_SECOND)
 

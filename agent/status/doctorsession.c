@@ -278,12 +278,15 @@ void findings_add_unsteady(struct findings *findings, const struct status *statu
 	if (doctor_session_is_unsteady(status))
 		finding_add(findings, "session-unsteady",
 			"`journalctl -u lttng-sessiond -u blkin-relayd` says what is wrong with them, as "
-			"that "
-			"they "
-			"have too many open files (LimitNOFILE=), or end; if they are well, find out who "
-			"destroys the session (lttng destroy)",
-			"LTTng's session is lost again and again, and is made anew each time: most of what "
-			"programs record is lost with it");
+			"that they have "
+			"too many open files (LimitNOFILE=), or end; the agent's log says whether somebody "
+			"destroys, stops "
+			"or changes the session (`lttng destroy`, stop, track, or what lttng list-triggers "
+			"shows): find out "
+			"who does so",
+			"LTTng's session is lost, or stopped or changed by somebody, again and again, and is "
+			"set right "
+			"each time: what programs record meanwhile is lost");
 }
 
 /* What is not recorded beside spans. */

@@ -74,7 +74,8 @@ static int page_readyz(struct buffer *out, const struct status *status)
 		return HTTP_SERVUNAVAIL;
 	}
 	if (status->supervisor.collecting && doctor_session_is_unsteady(status)) {
-		buffer_printf(out, "not collecting: LTTng's session is lost again and again\n");
+		buffer_printf(out,
+			"not collecting: LTTng's session is lost, or stopped by somebody, again and again\n");
 		return HTTP_SERVUNAVAIL;
 	}
 	if (status->supervisor.collecting) {

@@ -230,6 +230,21 @@ def test_session_is_lost_again_and_again(node, receiver):
     node.wait_ledger(lambda ledger: ledger.sent > sent, 15, "spans again")
 
 
+def test_session_is_stopped_again_and_again(node, receiver):
+    """The agent goes on with it each time, within two seconds, and what programs record in these is lost."""
+    node.start_agent(receiver.port, session=KEEP)
+    start_load(node)
+
+    def is_found():
+        mended = node.metrics()["blkin_agent_sessions_mended_total"]
+        node.lttng("stop", "blkin")
+        wait_until(lambda: node.metrics()["blkin_agent_sessions_mended_total"] > mended, 20, "it to go on", 0.3)
+        return "session-unsteady" in findings(node)
+
+    wait_until(is_found, 60, "the finding", 0.3)
+    wait_until(lambda: node.collecting() and findings(node) == {}, 30, "it to be over", 0.3)
+
+
 MEDDLING = [
     (["stop", "blkin"], "it was stopped"),
     (["disable-channel", "-u", "-s", "blkin", "spans"], "its channel was disabled"),

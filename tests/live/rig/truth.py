@@ -286,7 +286,7 @@ ROWS = [
     ("session", "is somebody else's", "foreign-session", "set another `name`", "test_gone"),
     ("session", "has its events disabled", "events-disabled", "the agent enables them again", "test_doctor"),
     ("session", "cannot be read live", "session-unreadable", "the log says what it is", "test_truth_relay"),
-    ("session", "is lost again and again", "session-unsteady", "the logs of LTTng's daemons say why", "test_gone"),
+    ("session", "is lost or stopped again and again", "session-unsteady", "the logs of LTTng's daemons say why", "test_gone"),
     ("session", "its files cannot be read", "files-unreadable", "see to the rights of `relay-output`", "test_truth_relay"),
     ("consumer daemon", "is gone", "consumer-gone", "status says it", "test_standstill"),
     ("consumer daemon", "hangs", "consumer-hangs", "status says it", "test_standstill"),
