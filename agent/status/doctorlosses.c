@@ -31,7 +31,9 @@ static const struct told of_node[LEDGER_ROWS] = {
 	[PACKETS_LOST] = {"packets-lost",
 		"what was recorded could not be read before it was overwritten or given up: packets that are "
 		"lost",
-		"raise `disk` in [session], or record less (`blkin sampling 1/10`)"},
+		"raise `disk` in [session], or record less (`blkin sampling 1/10`); or find out who clears "
+		"the session "
+		"(lttng clear), or removes files of `relay-output`"},
 	[MESSAGES_REFUSED_CATEGORY] = {"input-refused",
 		"senders hand over messages of another category than `category` in [input]: messages that "
 		"are refused",

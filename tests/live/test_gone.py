@@ -7,9 +7,9 @@ import signal
 import time
 
 import pytest
-from expect import check_load, key_of
+from expect import check_load, end_load, key_of
 from rig.load import KEEP, LOAD
-from rig.process import PATIENCE, free_port, wait_until
+from rig.process import PATIENCE, exactly, free_port, wait_until
 from test_doctor import findings, start_load
 
 COUNT = 20000
@@ -267,6 +267,25 @@ def test_session_meddled_with(node, receiver, words, what):
     assert (ledger.sessions, ledger.sessions_lost) == (1, 0)
     assert node.metrics()["blkin_agent_sessions_mended_total"] >= 1
     assert node.agent.stop() == 0
+
+
+def test_session_is_cleared(node, receiver):
+    """What was not read yet is lost, and counted; the status says that somebody may do so, and the rest comes."""
+    node.start_agent(receiver.port, session=KEEP)
+    program = start_load(node)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "spans")
+
+    def is_counted():
+        node.lttng("clear", "blkin")
+        sent = node.ledger().sent
+        return node.wait_ledger(lambda ledger: ledger.sent > sent, 20, "spans again").packets_lost
+
+    wait_until(is_counted, 60, "what is lost to be counted", 1)
+    assert "lttng clear" in findings(node)["packets-lost"]["fix"]
+    recorded = sum(end_load(program).values())
+    node.wait_ledger(lambda ledger: ledger.idle(), 20, "nothing under way")
+    spans = receiver.spans()
+    exactly(len({span.id for span in spans}) == len(spans) < recorded, f"{len(spans)} of {recorded}")
 
 
 def test_an_event_of_ours_gets_a_filter(node, receiver):

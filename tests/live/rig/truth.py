@@ -355,7 +355,7 @@ ROWS = [
     ("agent", "the configuration was changed, and not read since", "reload-due", "reload it", "test_reload"),
     ("agent", "settings wait for a restart", "restart-due", "restart it", "test_reload"),
     ("ring buffers", "are full", "events-lost", "raise `memory`, or record less", "test_truth_losses"),
-    ("reader", "does not keep up, or had to give up", "packets-lost", "raise `disk`, or record less", "test_statedisk"),
+    ("reader", "does not keep up, or had to give up", "packets-lost", "raise `disk`, or record less; or find out who clears the session", "test_statedisk"),
     ("output", "takes fewer than come", "output-slow", "make it faster, or send less", "test_truth_losses"),
     ("output", "has no room for what waits for its trace", "keep-traces-full", "raise `keep-traces-size`", "test_keep_traces"),
     ("output", "nobody says what it is to keep", "budget-file", "write the share into its file", "test_budget"),
