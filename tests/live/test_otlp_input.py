@@ -744,13 +744,15 @@ def test_everything_is_full(node):
     print(f"{sum(s.put_off for s in senders)} calls were put off; {again} spans came again; {ledger}")
 
 
-def check_once(sink, senders):
-    """Each span came; twice only if its sender had to send it twice. Returns how many did."""
+def check_once(sink, senders, leaving=0):
+    """Each span came; twice only if its sender had to send it twice, or if it was among so many that were @leaving the spool as
+    the agent was killed. Returns how many did."""
     again = check_came(sink, senders)
     seen = sink.ids()
     doubtful = {(s.process, s.number, n) for s in senders for n in s.doubtful}
     twice = {one for one, count in seen.items() if count > 1}
-    exactly(twice <= doubtful, f"came again, though they had their OK at once: {sorted(twice - doubtful)[:10]}")
+    known = twice - doubtful
+    exactly(len(known) <= leaving, f"{len(known)} came again, though they had their OK at once: {sorted(known)[:10]}")
     return again
 
 
@@ -765,12 +767,15 @@ def test_killed_under_load(node, kills):
     ]
     for sender in senders:
         sender.start()
+    leaving = 0
     for turn in range(kills):
         wanted = (turn + 1) * 400
         wait_until(lambda wanted=wanted: all(s.done >= wanted for s in senders), 60, f"{wanted} of each")
         if turn % 2 == 0:
             sink.kill()
             wait_until(lambda: node.ledger().spooled > 0, 20, "some to be spooled")
+        else:
+            leaving += node.ledger().spooled
         node.agent.kill()
         node.start_agent_again(wait=False)
         if turn % 2 == 0:
@@ -779,8 +784,8 @@ def test_killed_under_load(node, kills):
     node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
     total = sum(s.count for s in senders)
     ledger = wait_received(node, total)
-    again = check_once(sink, senders)
-    print(f"{again} of {total} came again; {sum(s.broken for s in senders)} calls were broken; {ledger}")
+    again = check_once(sink, senders, leaving)
+    print(f"{again} of {total} came again; {leaving} were leaving the spool; {sum(s.broken for s in senders)} calls were broken; {ledger}")
     exactly(ledger.dropped == 0, str(ledger))
     assert total <= ledger.received <= total + sum(20 * s.broken for s in senders), str(ledger)
 
