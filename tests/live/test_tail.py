@@ -136,19 +136,24 @@ def test_slow_reader(node, receiver):
     """It stands still: it loses spans, which are counted; the agent delivers all, and others see what they can take."""
     node.start_agent(receiver.port)
     rate, each = paced(2000, 2000), 10_000  # more than waits for a reader
+    total = 1 + 2 * each
     with tail(node, "--json") as slow, tail(node, "--json") as quick:
+        # whoever is connected has not asked yet
+        node.run([LOAD, "-n", 1, "-w", 20])
+        for process in (slow, quick):
+            wait_lines(process, 1)
         slow.send_signal(signal.SIGSTOP)
         node.run([LOAD, "-t", 2, "-n", each, "-r", rate, "-w", 20])
-        receiver.wait_for(2 * each, 60)
-        ledger = node.wait_ledger(lambda ledger: ledger.sent == 2 * each and ledger.idle(), 20, "all to be delivered")
+        receiver.wait_for(total, 60)
+        ledger = node.wait_ledger(lambda ledger: ledger.sent == total and ledger.idle(), 20, "all to be delivered")
         assert ledger.lost == 0
         slow.send_signal(signal.SIGCONT)
         for process in (slow, quick):
             # what waits for it ends with the latest news of what is lost
             told = lambda process=process: len(lines_of(process)) + left_out(process)
-            wait_until(lambda told=told: told() >= 2 * each, 20, "all to be shown, or to be told as left out")
+            wait_until(lambda told=told: told() >= total, 20, "all to be shown, or to be told as left out")
             lines, said = end(process)
-            assert told() == 2 * each, (len(lines), said)
+            assert told() == total, (len(lines), said)
         # on a machine that is busy enough, the quick one loses some, too
         assert left_out(quick) < left_out(slow)
 
