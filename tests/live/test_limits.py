@@ -64,7 +64,7 @@ def test_consumer_may_open_no_more_files(node, receiver):
     for program in others:
         program.kill()
     start_others(node)
-    node.wait_ledger(lambda _: {key_of(span)[0] for span in receiver.spans()} >= {user - 5000 for user in USERS}, 20, "theirs")
+    node.wait_ledger(lambda _: {key_of(span)[0] for span in receiver.spans()} >= {user - 5000 for user in USERS}, 60, "theirs")
     is_over(node)
 
 

@@ -53,7 +53,7 @@ def test_live(node, receiver, switched):
         story = Story(kernel, thread, within + shift)
         story.run(MS)
         story.enter("futex")
-        story.wait(10 * MS, "lock", waker=(pid, 77, pid, 77, "holder"), latency=2 * MS)
+        story.wait(10 * MS, "lock", waker=(pid, tid + 1000, pid, tid + 1000, "holder"), latency=2 * MS)
         story.leave()
         story.run(MS)
         story.end()
@@ -71,7 +71,7 @@ def test_live(node, receiver, switched):
         assert (parts["lock"], parts["runnable"], parts["cpu"]) == (10 * MS, 2 * MS, 2 * MS)
         assert sum(parts.values()) == line["duration_ns"]
         (lock,) = [wait for wait in line["waits"] if wait["part"] == "lock"]
-        assert lock["woken_by"] == {"kind": "thread", "name": "holder", "tid": 77, "pid": pid}
+        assert lock["woken_by"] == {"kind": "thread", "name": "holder", "tid": tid + 1000, "pid": pid}
     assert os.listdir(node.path("tmp")) == []
     done = why(node, "abc")
     assert done.returncode == 1 and "no trace and no span abc is in the agent's files" in done.stderr
