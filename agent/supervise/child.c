@@ -197,13 +197,13 @@ static int64_t patience(const struct page *page)
 	}
 }
 
-/* Processor time tells a loop from waiting, however busy the machine is; and who waits for a processor does
- * not wait for a daemon. */
 int64_t child_busy(const struct child *child)
 {
 	return child->computed + child->kept;
 }
 
+/* Processor time tells a loop from waiting, however busy the machine is; and who waits for a processor does
+ * not wait for a daemon. */
 static bool hangs(const struct child *child, const struct page *page)
 {
 	int64_t now = clock_monotonic();

@@ -64,6 +64,7 @@ def test_consumer_may_open_no_more_files(node, receiver):
     for program in others:
         program.kill()
     start_others(node)
+    # the daemon may be left so that lttng-relayd does not answer: that is told, and after 20 s another reader goes on
     node.wait_ledger(lambda _: {key_of(span)[0] for span in receiver.spans()} >= {user - 5000 for user in USERS}, 60, "theirs")
     is_over(node)
 
