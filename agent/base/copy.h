@@ -27,17 +27,15 @@ uint64_t copy_long(char *to, const char *from, size_t size);
  */
 static inline uint64_t copy_few(char *to, const char *from, size_t size)
 {
-	uint64_t bits = 0;
-
 	if (size > 16)
 		return copy_long(to, from, size);
 	if (size >= 8)
 		return copy_some(to, from, 8) | copy_some(to + size - 8, from + size - 8, 8);
 	if (size >= 4)
 		return copy_some(to, from, 4) | copy_some(to + size - 4, from + size - 4, 4);
-	for (size_t at = 0; at < size; at++)
-		bits |= copy_some(to + at, from + at, 1);
-	return bits;
+	if (size >= 2)
+		return copy_some(to, from, 2) | copy_some(to + size - 2, from + size - 2, 2);
+	return size ? copy_some(to, from, 1) : 0;
 }
 
 #endif

@@ -10,8 +10,8 @@
 
 #define VERSION 1
 
-/* What stands where it always does. */
-struct head {
+/* What stands where it always does, which is anywhere in memory. */
+struct __attribute__((packed, may_alias)) head {
 	uint8_t version, kind;
 	uint16_t flags;
 	uint32_t pid;
@@ -388,7 +388,11 @@ static inline void get_endpoint(struct opening *is, struct endpoint *endpoint)
 		fail(is);
 	}
 	address = take_bytes(is, endpoint->address_size);
-	memcpy(endpoint->address, address.data, address.size);
+	memset(endpoint->address, 0, sizeof(endpoint->address));
+	if (address.size == 4)
+		memcpy(endpoint->address, address.data, 4);
+	else if (address.size)
+		memcpy(endpoint->address, address.data, 16);
 	endpoint->port = (uint16_t)get_number(is);
 }
 
@@ -501,44 +505,51 @@ static __attribute__((noinline)) void get_more(
 	span->more = more;
 }
 
-static bool get_head(struct head *head, const uint8_t *bytes, size_t size)
+/* NULL: it is none. */
+static inline const struct head *find_head(const uint8_t *bytes, size_t size)
 {
-	if (size < sizeof(*head))
-		return false;
-	memcpy(head, bytes, sizeof(*head));
-	head->flags = le16toh(head->flags);
-	return head->version == VERSION && head->kind <= SPAN_CONSUMER && head->flags < FLAGS_END;
+	const struct head *head = (const struct head *)bytes;
+
+	if (size < sizeof(*head) || head->version != VERSION || head->kind > SPAN_CONSUMER ||
+		le16toh(head->flags) >= FLAGS_END)
+		return NULL;
+	return head;
 }
 
-static void set_head(struct span *span, const struct head *head)
+/* All of the span that record_open does not set itself. Field by field, as clearing it first takes longer
+ * than all of this. */
+static inline void set_head(struct span *span, const struct head *head)
 {
-	*span = (struct span){
-		.kind = (enum span_kind)head->kind,
-		.shared = (head->flags & SHARED) != 0,
-		.debug = (head->flags & DEBUG) != 0,
-		.classic = (head->flags & CLASSIC) != 0,
-		.has_user = (head->flags & HAS_USER) != 0,
-		.has_remote = (head->flags & HAS_REMOTE) != 0,
-		.pid = le32toh(head->pid),
-		.trace_id_high = le64toh(head->trace_id_high),
-		.trace_id = le64toh(head->trace_id),
-		.id = le64toh(head->id),
-		.parent_id = le64toh(head->parent_id),
-		.timestamp = (int64_t)le64toh(head->timestamp),
-		.duration = (int64_t)le64toh(head->duration),
-		.last_event = (int64_t)le64toh(head->last_event),
-	};
+	unsigned flags = le16toh(head->flags);
+
+	span->trace_id_high = le64toh(head->trace_id_high);
+	span->trace_id = le64toh(head->trace_id);
+	span->id = le64toh(head->id);
+	span->parent_id = le64toh(head->parent_id);
+	span->kind = (enum span_kind)head->kind;
+	span->shared = (flags & SHARED) != 0;
+	span->debug = (flags & DEBUG) != 0;
+	span->classic = (flags & CLASSIC) != 0;
+	span->timestamp = (int64_t)le64toh(head->timestamp);
+	span->duration = (int64_t)le64toh(head->duration);
+	span->pid = le32toh(head->pid);
+	span->has_user = (flags & HAS_USER) != 0;
+	span->has_remote = (flags & HAS_REMOTE) != 0;
+	span->last_event = (int64_t)le64toh(head->last_event);
+	span->more = NULL;
+	span->added = NULL;
+	span->added_count = 0;
 }
 
 bool record_open(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory)
 {
 	struct opening is = {.end = bytes + size};
-	struct head head;
+	const struct head *head = find_head(bytes, size);
 
-	if (!get_head(&head, bytes, size))
+	if (!head)
 		return false;
-	is.at = bytes + sizeof(head);
-	set_head(span, &head);
+	is.at = bytes + sizeof(*head);
+	set_head(span, head);
 	span_memory_clear(memory);
 	span->annotation_count = get_count(&is);
 	span->tag_count = get_count(&is);
@@ -548,6 +559,8 @@ bool record_open(struct span *span, const uint8_t *bytes, size_t size, struct sp
 	get_endpoint(&is, &span->local);
 	if (span->has_remote)
 		get_endpoint(&is, &span->remote);
+	else
+		span->remote = (struct endpoint){0};
 	if (is.failed)
 		return false;
 	get_annotations(&is, span,
@@ -555,7 +568,8 @@ bool record_open(struct span *span, const uint8_t *bytes, size_t size, struct sp
 			&memory->annotations, span->annotation_count * sizeof(struct annotation)));
 	make_tags(&is, span, memory, span->tag_count);
 	get_tags(&is, span->tag_count);
-	if (head.flags & HAS_MORE && !is.failed) { /* apart, so that the rest can stay in registers */
+	if (le16toh(head->flags) & HAS_MORE &&
+		!is.failed) { /* apart, so that the rest can stay in registers */
 		struct opening rest = is;
 
 		get_more(&rest, span, memory);
@@ -566,18 +580,18 @@ bool record_open(struct span *span, const uint8_t *bytes, size_t size, struct sp
 
 bool record_trait(struct trait *trait, const uint8_t *bytes, size_t size)
 {
-	struct head head;
+	const struct head *head = find_head(bytes, size);
 	int64_t duration;
 
-	if (!get_head(&head, bytes, size))
+	if (!head)
 		return false;
-	duration = (int64_t)le64toh(head.duration);
+	duration = (int64_t)le64toh(head->duration);
 	*trait = (struct trait){
-		.trace_id_high = le64toh(head.trace_id_high),
-		.trace_id = le64toh(head.trace_id),
-		.id = le64toh(head.id),
-		.last_event = (int64_t)le64toh(head.last_event),
-		.error = (head.flags & HAS_ERROR) != 0,
+		.trace_id_high = le64toh(head->trace_id_high),
+		.trace_id = le64toh(head->trace_id),
+		.id = le64toh(head->id),
+		.last_event = (int64_t)le64toh(head->last_event),
+		.error = (le16toh(head->flags) & HAS_ERROR) != 0,
 		.duration = duration > 0 ? (uint64_t)duration : 0,
 	};
 	return true;
@@ -586,16 +600,16 @@ bool record_trait(struct trait *trait, const uint8_t *bytes, size_t size)
 uint32_t record_service(const uint8_t *bytes, size_t size)
 {
 	struct opening is = {.at = bytes, .end = bytes + size};
-	struct head head;
+	const struct head *head = find_head(bytes, size);
 
-	if (!get_head(&head, bytes, size))
+	if (!head)
 		return 1;
-	is.at += sizeof(head);
+	is.at += sizeof(*head);
 	get_number(&is); /* annotations */
 	get_number(&is); /* tags */
 	get_text(&is);   /* its name */
 	get_text(&is);   /* the program's */
-	if (head.flags & HAS_USER)
+	if (le16toh(head->flags) & HAS_USER)
 		get_number(&is);
 	return hash_service(get_text(&is));
 }

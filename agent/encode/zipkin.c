@@ -19,7 +19,8 @@
 
 /* What the parts of one span share. */
 struct encoding {
-	const uint8_t *host; /* the local endpoint in TBinary, behind the span's room */
+	const struct endpoint *local;
+	const uint8_t *host; /* the local endpoint in TBinary, where it was written first; or else NULL */
 	size_t host_size;
 	bool placed; /* what is written so far has the span's place */
 	unsigned repaired;
@@ -27,24 +28,30 @@ struct encoding {
 	const struct tag *error, *description; /* its tags of these keys, the last ones; NULL: it has none */
 };
 
-/* Writes a text that is not all ASCII. */
-static __attribute__((noinline)) uint8_t *put_utf8(uint8_t *to, struct text text, struct encoding *encoding)
+/* Writes a field's text that is not all ASCII. */
+static __attribute__((noinline)) uint8_t *put_utf8(
+	uint8_t *to, uint16_t field, struct text text, struct encoding *encoding)
 {
 	size_t size = text.size;
 
+	to = tbinary_put_field(to, TBINARY_STRING, field);
 	if (!utf8_valid(text.data, size)) {
 		size = utf8_repair((char *)to + 4, text.data, size);
 		encoding->repaired++;
-	} /* otherwise it is copied already */
+	} else {
+		memcpy(to + 4, text.data, size);
+	}
 	return tbinary_put_i32(to, (uint32_t)size) + size;
 }
 
 static inline __attribute__((always_inline)) uint8_t *put_text(
-	uint8_t *to, struct text text, struct encoding *encoding)
+	uint8_t *to, uint16_t field, struct text text, struct encoding *encoding)
 {
-	if (!utf8_copy_ascii((char *)to + 4, text.data, text.size))
-		return put_utf8(to, text, encoding);
-	return tbinary_put_i32(to, text.size) + text.size;
+	uint8_t *bytes = tbinary_put_string_head(to, field, text.size);
+
+	if (!utf8_copy_ascii((char *)bytes, text.data, text.size))
+		return put_utf8(to, field, text, encoding);
+	return bytes + text.size;
 }
 
 static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, struct encoding *encoding)
@@ -55,15 +62,22 @@ static uint8_t *put_endpoint(uint8_t *to, const struct endpoint *endpoint, struc
 	else
 		to = tbinary_put_i32(to, 0);
 	to = tbinary_put_i16(tbinary_put_field(to, TBINARY_I16, 2), endpoint->port);
-	to = put_text(tbinary_put_field(to, TBINARY_STRING, 3), endpoint->service, encoding);
+	to = put_text(to, 3, endpoint->service, encoding);
 	if (endpoint->address_size == 16)
 		to = tbinary_put_string(tbinary_put_field(to, TBINARY_STRING, 4), endpoint->address, 16);
 	return tbinary_put_stop(to);
 }
 
-static inline uint8_t *put_host(uint8_t *to, uint16_t field, const struct encoding *encoding)
+/* Two of them are more than SHORT_HOST apart. */
+static inline uint8_t *put_host(uint8_t *to, uint16_t field, struct encoding *encoding)
 {
 	to = tbinary_put_field(to, TBINARY_STRUCT, field);
+	if (!encoding->host) {
+		encoding->host = to;
+		to = put_endpoint(to, encoding->local, encoding);
+		encoding->host_size = (size_t)(to - encoding->host);
+		return to;
+	}
 	if (encoding->host_size <= SHORT_HOST)
 		memcpy(to, encoding->host, SHORT_HOST);
 	else
@@ -83,7 +97,7 @@ static bool is_core(struct text value)
 static inline uint8_t *put_annotation(uint8_t *to, int64_t time, struct text value, struct encoding *encoding)
 {
 	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), (uint64_t)time);
-	to = put_text(tbinary_put_field(to, TBINARY_STRING, 2), value, encoding);
+	to = put_text(to, 2, value, encoding);
 	if (is_core(value)) {
 		to = put_host(to, 3, encoding);
 		encoding->placed |= value.data[0] != 'w';
@@ -102,8 +116,8 @@ static uint8_t *put_core(uint8_t *to, int64_t time, const char *value, struct en
 
 static inline uint8_t *put_tag(uint8_t *to, const struct tag *tag, bool with_host, struct encoding *encoding)
 {
-	to = put_text(tbinary_put_field(to, TBINARY_STRING, 1), tag->key, encoding);
-	to = put_text(tbinary_put_field(to, TBINARY_STRING, 2), tag->value, encoding);
+	to = put_text(to, 1, tag->key, encoding);
+	to = put_text(to, 2, tag->value, encoding);
 	to = tbinary_put_i32(tbinary_put_field(to, TBINARY_I32, 3), ANNOTATION_TYPE_STRING);
 	if (with_host)
 		to = put_host(to, 4, encoding);
@@ -222,7 +236,7 @@ static size_t measure(const struct span *span, struct encoding *encoding)
 static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *encoding)
 {
 	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 1), span->trace_id);
-	to = put_text(tbinary_put_field(to, TBINARY_STRING, 3), span->name, encoding);
+	to = put_text(to, 3, span->name, encoding);
 	to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 4), span->id);
 	if (span->parent_id)
 		to = tbinary_put_i64(tbinary_put_field(to, TBINARY_I64, 5), span->parent_id);
@@ -245,15 +259,15 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *
 
 static int encode(struct buffer *out, const struct span *span)
 {
-	struct encoding encoding = {.timestamp = span_timestamp_us(span), .duration = span_duration_us(span)};
+	struct encoding encoding = {.local = &span->local,
+		.timestamp = span_timestamp_us(span),
+		.duration = span_duration_us(span)};
 	size_t span_room = measure(span, &encoding);
-	uint8_t *start, *host;
+	uint8_t *start;
 
 	if (span_room > ZIPKIN_SPAN_MAX)
 		return -1;
-	start = buffer_reserve(out, span_room + ITEM_ROOM + UTF8_REPAIRED_MAX(span->local.service.size));
-	encoding.host = host = start + span_room;
-	encoding.host_size = (size_t)(put_endpoint(host, &span->local, &encoding) - host);
+	start = buffer_reserve(out, span_room);
 	out->size += (size_t)(put_span(start, span, &encoding) - start);
 	return (int)encoding.repaired;
 }

@@ -14,8 +14,9 @@ struct id {
 
 static struct id id_of(uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
 {
-	struct trait trait = item_trait(format, item, size, memory);
+	struct trait trait;
 
+	item_trait(&trait, format, item, size, memory);
 	return (struct id){trait.trace_id_high, trait.trace_id};
 }
 

@@ -17,10 +17,12 @@ void identity_of_all(const struct batch *batch, struct buffer *out)
 	const uint8_t *at = batch->spans.data;
 
 	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++]) {
-		struct trait is = item_trait(batch->format, at, batch_sizes(batch)[i], &memory);
-		uint64_t identity = mix(mix(mix(mix(0, is.trace_id_high), is.trace_id), is.id),
-			(uint64_t)batch_events(batch)[i]);
+		struct trait is;
+		uint64_t identity;
 
+		item_trait(&is, batch->format, at, batch_sizes(batch)[i], &memory);
+		identity = mix(mix(mix(mix(0, is.trace_id_high), is.trace_id), is.id),
+			(uint64_t)batch_events(batch)[i]);
 		buffer_put(out, &identity, sizeof(identity));
 	}
 	span_memory_free(&memory);

@@ -20,30 +20,32 @@ bool item_read(
 	}
 }
 
-struct trait item_trait(uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
+void item_trait(
+	struct trait *trait, uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
 {
-	struct trait trait = {0};
 	struct span span;
 
-	if (format == BATCH_SPAN_RECORDS)
-		record_trait(&trait, item, size);
-	else if (item_read(&span, format, item, size, memory))
-		trait = trait_of(&span);
-	return trait;
+	if (format == BATCH_SPAN_RECORDS) {
+		if (record_trait(trait, item, size))
+			return;
+	} else if (item_read(&span, format, item, size, memory)) {
+		*trait = trait_of(&span);
+		return;
+	}
+	*trait = (struct trait){0};
 }
 
 const struct trait *batch_traits(const struct batch *batch, struct buffer *memory)
 {
 	const uint8_t *at = batch->spans.data;
 	struct span_memory read = {0};
+	struct trait *traits;
 
 	memory->size = 0;
-	buffer_reserve(memory, batch->count * sizeof(struct trait));
-	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++]) {
-		struct trait trait = item_trait(batch->format, at, batch_sizes(batch)[i], &read);
-
-		buffer_put(memory, &trait, sizeof(trait));
-	}
+	traits = (struct trait *)(void *)buffer_reserve(memory, batch->count * sizeof(*traits));
+	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++])
+		item_trait(&traits[i], batch->format, at, batch_sizes(batch)[i], &read);
+	memory->size = batch->count * sizeof(*traits);
 	span_memory_free(&read);
-	return (const struct trait *)(const void *)memory->data;
+	return traits;
 }

@@ -10,8 +10,9 @@
 bool item_read(
 	struct span *span, uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory);
 
-/* Its trait; all 0 if it is no span. */
-struct trait item_trait(uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory);
+/* Writes its trait to @trait; all 0 if it is no span. */
+void item_trait(
+	struct trait *trait, uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory);
 
 /* Those of all the batch's items, in @memory, which is emptied first. */
 const struct trait *batch_traits(const struct batch *batch, struct buffer *memory);

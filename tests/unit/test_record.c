@@ -67,7 +67,10 @@ START_TEST(there_and_back)
 
 		out.size = 3; /* behind what is there already */
 		ck_assert_int_eq(record_put(&out, &span), 0);
+		memset(&seen, 0xff, sizeof(seen)); /* nothing of which stays */
 		ck_assert(record_open(&seen, out.data + 3, out.size - 3, &memory));
+		ck_assert(!seen.added && !seen.added_count && !!seen.more == !!span.more);
+		ck_assert(seen.has_remote || (!seen.remote.service.size && !seen.remote.address_size));
 		assert_same_span(&span, &seen);
 		again.size = 0;
 		ck_assert_int_eq(record_put(&again, &seen), 0);
