@@ -98,10 +98,10 @@ class Moody:
     def _answer(self, stream, frame):
         """Returns whether to go on with this connection."""
         from scribe import Scribe
-        from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+        from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
         from thrift.transport.TTransport import TMemoryBuffer
 
-        call = TBinaryProtocol(TMemoryBuffer(frame))
+        call = TBinaryProtocolAccelerated(TMemoryBuffer(frame))
         _, _, number = call.readMessageBegin()
         args = Scribe.Log_args()
         args.read(call)
@@ -153,18 +153,18 @@ class Moody:
 
 def read_list(body):
     """The messages, as Scribe has them, in the body of a POST."""
-    from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+    from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
     from thrift.transport.TTransport import TMemoryBuffer
     from zipkincore.ttypes import Span
 
     memory = TMemoryBuffer(body)
-    reader = TBinaryProtocol(memory)
+    reader = TBinaryProtocolAccelerated(memory)
     messages = []
     _, count = reader.readListBegin()
     for _ in range(count):
-        begin = memory._buffer.tell()
+        begin = memory.cstringio_buf.tell()
         Span().read(reader)
-        messages.append(base64.b64encode(body[begin : memory._buffer.tell()]))
+        messages.append(base64.b64encode(body[begin : memory.cstringio_buf.tell()]))
     return messages
 
 

@@ -84,6 +84,7 @@ class Receiver:
         self._offset = 0
         self._rest = b""
         self.messages = []  # (category, message) as received
+        self._decoded = []  # of the first ones, as tests ask again and again
         open(self.path, "ab").close()
         generate(self.generated)
 
@@ -135,7 +136,8 @@ class Receiver:
     def spans(self):
         """Everything that came, decoded."""
         self.read()
-        return [decode(message) for _, message in self.messages]
+        self._decoded += [decode(message) for _, message in self.messages[len(self._decoded) :]]
+        return list(self._decoded)
 
 
 if __name__ == "__main__":
