@@ -100,14 +100,17 @@ uint32_t statistics_richest(const struct statistics *statistics, uint32_t *names
 	return richest ? statistics->shares[richest].user : UINT32_MAX;
 }
 
-/* So many series of each share are listed, at most. */
+/* So many series of each share are listed, at most. There is nothing to look for once no share has more. */
 static uint32_t quota_of(const uint32_t *series, uint64_t most)
 {
+	uint64_t listed = 0, more = 1;
 	uint32_t quota = 0;
 
-	for (uint64_t listed = 0; quota < STATISTICS_SERIES_MAX; quota++) {
+	for (; more; quota++) {
+		more = 0;
 		for (uint32_t i = 0; i <= SHARES_MAX; i++)
-			listed += series[i] > quota;
+			more += series[i] > quota;
+		listed += more;
 		if (listed > most)
 			break;
 	}
