@@ -143,7 +143,7 @@ static int repair(const struct config *config, const char *name, bool active, ui
 	if (code == 0)
 		code = repair_events(handle, level, repairs);
 	if (code == 0)
-		code = tracking_repair(config, name, &repairs->what);
+		code = tracking_repair(config, name, anew.events, &repairs->what);
 	if (code == 0)
 		beside_enable(config, name, anew, &repairs->omissions, &repairs->what);
 	if (code == 0)

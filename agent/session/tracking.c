@@ -6,6 +6,9 @@
 #include "base/clock.h"
 #include "session/tracing.h"
 
+/* All are looked at in so many looks. */
+#define TURNS 3
+
 static const enum lttng_process_attr of_programs[] = {
 	LTTNG_PROCESS_ATTR_VIRTUAL_PROCESS_ID,
 	LTTNG_PROCESS_ATTR_VIRTUAL_USER_ID,
@@ -48,15 +51,20 @@ static int repair_one(const char *name, enum lttng_domain_type domain, enum lttn
 	return code == LTTNG_PROCESS_ATTR_TRACKER_HANDLE_STATUS_OK ? 0 : -LTTNG_ERR_UNK;
 }
 
-int tracking_repair(const struct config *config, const char *name, const char **changed)
+/* LTTng's library asks the daemon twice for each, which is more than all else that is looked at. */
+int tracking_repair(const struct config *config, const char *name, bool all, const char **changed)
 {
+	static size_t turn; /* guarded by the lock of tracing.h */
 	int64_t begun = clock_monotonic();
 	int code = 0;
 
+	turn = (turn + 1) % TURNS;
 	for (size_t i = 0; i < G_N_ELEMENTS(of_programs) && code == 0; i++)
-		code = repair_one(name, LTTNG_DOMAIN_UST, of_programs[i], changed);
+		if (all || i % TURNS == turn)
+			code = repair_one(name, LTTNG_DOMAIN_UST, of_programs[i], changed);
 	tracing_count_lost(begun);
 	for (size_t i = 0; config_reads_kernel(config) && i < G_N_ELEMENTS(of_kernel) && code == 0; i++)
-		code = repair_one(name, LTTNG_DOMAIN_KERNEL, of_kernel[i], changed);
+		if (all || i % TURNS == turn)
+			code = repair_one(name, LTTNG_DOMAIN_KERNEL, of_kernel[i], changed);
 	return code;
 }

@@ -8,8 +8,9 @@
 
 #include "config/config.h"
 
-/* Has the session @name record of all again; if it did not, that is what has @changed. Returns 0, or a
- * negative code of LTTng's. The lock of tracing.h is held. */
-int tracking_repair(const struct config *config, const char *name, const char **changed);
+/* Has the session @name record of all again; if it did not, that is what has @changed. Unless @all is set, a
+ * third of it is looked at in each call. Returns 0, or a negative code of LTTng's. The lock of tracing.h is
+ * held. */
+int tracking_repair(const struct config *config, const char *name, bool all, const char **changed);
 
 #endif
