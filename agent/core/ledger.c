@@ -281,10 +281,12 @@ void account_delivered(struct account *account, const int64_t *events, uint32_t 
 static void save_row(
 	const char *output, const char *name, const char *suffix, int64_t amount, struct buffer *out)
 {
-	g_autofree char *whole = g_strconcat(output, *output ? "." : "", name, suffix, NULL);
+	const char *const parts[] = {output, *output ? "." : "", name, suffix};
+	const size_t sizes[] = {strlen(output), *output != 0, strlen(name), strlen(suffix)};
 
-	pack_u32(out, (uint32_t)strlen(whole));
-	buffer_put(out, whole, strlen(whole));
+	pack_u32(out, (uint32_t)(sizes[0] + sizes[1] + sizes[2] + sizes[3]));
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		buffer_put(out, parts[i], sizes[i]);
 	pack_u64(out, (uint64_t)amount);
 }
 
