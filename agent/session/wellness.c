@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
 #include "session/wellness.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -34,6 +37,8 @@ struct daemon_asked {
 	int64_t next;  /* not before */
 	bool seen;     /* it has answered once, */
 	bool gone;     /* and nobody listens any more */
+	pid_t pid;     /* of who listened there last; 0: not known, as it is in a container, say, */
+	int process;   /* and that; -1: it cannot be watched */
 };
 
 struct wellness {
@@ -47,7 +52,7 @@ struct wellness *wellness_create(const char *tracing_group)
 
 	wellness->group = g_strdup(tracing_group);
 	for (int i = 0; i < DAEMONS; i++)
-		wellness->daemons[i].fd = -1;
+		wellness->daemons[i].fd = wellness->daemons[i].process = -1;
 	return wellness;
 }
 
@@ -57,6 +62,39 @@ static void hang_up(struct daemon_asked *daemon)
 		close(daemon->fd);
 	daemon->fd = -1;
 	daemon->asked = 0;
+}
+
+static void forget_process(struct daemon_asked *daemon)
+{
+	if (daemon->process >= 0)
+		close(daemon->process);
+	daemon->process = -1;
+	daemon->pid = 0;
+}
+
+/* Whether who listened there still runs: of LTTng's daemons the thread that answers may have ended alone, as
+ * it does when there are no descriptors for a while. */
+static bool lives(const struct daemon_asked *daemon)
+{
+	struct pollfd process = {daemon->process, POLLIN, 0};
+
+	return daemon->process >= 0 && poll(&process, 1, 0) == 0;
+}
+
+/* Notes who listens there. It is not this process, but in a test. */
+static void note_process(struct daemon_asked *daemon)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(daemon->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+		(peer.pid == daemon->pid && lives(daemon)))
+		return;
+	forget_process(daemon);
+	if (peer.pid <= 0 || peer.pid == getpid())
+		return;
+	daemon->pid = peer.pid;
+	daemon->process = pidfd_open(peer.pid, 0);
 }
 
 /* Asks it. One that takes no more connections hangs, too. */
@@ -74,6 +112,7 @@ static void ask(struct daemon_asked *daemon, const char *folder, const char *nam
 	if (connect(daemon->fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
 		send(daemon->fd, &question, sizeof(question), MSG_NOSIGNAL) == sizeof(question)) {
 		daemon->asked = daemon->asked ? daemon->asked : now;
+		note_process(daemon);
 		return;
 	}
 	error = errno;
@@ -84,7 +123,7 @@ static void ask(struct daemon_asked *daemon, const char *folder, const char *nam
 	else
 		daemon->asked = 0;
 	/* a socket that nobody listens on was left by one */
-	daemon->gone = error == ECONNREFUSED || (daemon->seen && error == ENOENT);
+	daemon->gone = (error == ECONNREFUSED && !lives(daemon)) || (daemon->seen && error == ENOENT);
 }
 
 /* Takes its answer, if that has come. */
@@ -96,7 +135,7 @@ static void listen_to(struct daemon_asked *daemon, int64_t now)
 	if (size < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	daemon->seen |= size > 0;
-	daemon->gone = size <= 0;
+	daemon->gone = size <= 0 && !lives(daemon);
 	hang_up(daemon);
 	daemon->next = now + PERIOD_NS;
 }
@@ -153,8 +192,10 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 
 void wellness_destroy(struct wellness *wellness)
 {
-	for (int i = 0; i < DAEMONS; i++)
+	for (int i = 0; i < DAEMONS; i++) {
 		hang_up(&wellness->daemons[i]);
+		forget_process(&wellness->daemons[i]);
+	}
 	g_free(wellness->folder);
 	g_free(wellness->group);
 	g_free(wellness);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* LTTng's daemons asked how they are, with sockets of the test's own in their place. */
 #include <check.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <glib.h>
@@ -156,6 +159,63 @@ START_TEST(who_is_gone)
 }
 END_TEST
 
+static int told[2]; /* a pipe: that process listens no more */
+
+/* A process that listens in the consumer's place, answers once, and then only lives. */
+static pid_t start_consumer(void)
+{
+	g_autofree char *new = g_build_filename(folder, CONSUMER, "new", NULL),
+			*path = g_build_filename(folder, CONSUMER, "health", NULL);
+	pid_t pid;
+	int listener;
+
+	ck_assert_int_eq(g_remove(path), 0);
+	ck_assert_int_eq(pipe(told), 0);
+	pid = fork();
+	if (pid)
+		return pid;
+	listener = listen_at(CONSUMER "/new");
+	g_rename(new, path); /* once it listens */
+	while (!answer(listener))
+		g_usleep(LOOK_US);
+	close(listener);
+	ck_assert_int_eq(write(told[1], "", 1), 1);
+	while (true)
+		pause();
+}
+
+static bool consumer_listens_no_more(void)
+{
+	struct pollfd pipe = {told[0], POLLIN, 0};
+
+	return poll(&pipe, 1, 0) == 1;
+}
+
+/* Only the thread that answers has ended, as it does when the daemon has no descriptors. */
+START_TEST(who_only_says_nothing)
+{
+	pid_t pid;
+
+	close(consumer);
+	consumer = -1;
+	pid = start_consumer();
+	ck_assert(look_until(consumer_listens_no_more, session, -1));
+	for (int asked = 0; asked < 3;) { /* and so is the consumer, each time */
+		wellness_look(wellness);
+		asked += answer(session);
+		wellness_read(wellness, &seen);
+		ck_assert(!seen.consumer.gone);
+		g_usleep(LOOK_US);
+	}
+	ck_assert(!seen.consumer.silent);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert(look_until(consumer_is_gone, session, -1));
+	close(told[0]);
+	close(told[1]);
+}
+END_TEST
+
 static bool kernel_is_silent(void)
 {
 	return seen.kernel.silent;
@@ -211,6 +271,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, who_is_silent);
 	tcase_add_test(cases, who_is_gone);
+	tcase_add_test(cases, who_only_says_nothing);
 	tcase_add_test(cases, the_kernels_is_gone);
 	tcase_add_test(cases, who_never_was);
 	return run_cases("wellness", cases);
