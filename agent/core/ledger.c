@@ -18,6 +18,8 @@ const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 /* Behind a row's name in a checkpoint: what there was of it at ledger_acknowledge; and when that was. */
 #define ACKNOWLEDGED "+acknowledged"
 #define ACKNOWLEDGED_AT "acknowledged_at"
+/* What a spool's files say of themselves: these, and a digit. */
+#define STORED "stored_"
 /* No row comes to more, or the next start could not read the checkpoint. */
 #define AMOUNT_MAX (INT64_C(1) << 53)
 #define NAME_MAX_SIZE 128
@@ -25,6 +27,7 @@ const double ledger_bucket_seconds[LEDGER_BUCKETS] = {
 struct account {
 	char *name;
 	struct account_rows is;
+	struct stored stored;
 	bool loaded; /* from a snapshot */
 	struct account *next;
 };
@@ -244,6 +247,20 @@ int64_t account_enter_discarded(struct account *account, int64_t ever)
 	return known;
 }
 
+void account_note_stored(struct account *account, const struct stored *stored)
+{
+	pthread_mutex_lock(&lock);
+	account->stored = *stored;
+	pthread_mutex_unlock(&lock);
+}
+
+void account_read_stored(const struct account *account, struct stored *stored)
+{
+	pthread_mutex_lock(&lock);
+	*stored = account->stored;
+	pthread_mutex_unlock(&lock);
+}
+
 /* The lowest bucket that has it; mostly that of the one before. */
 static int bucket_of(double seconds, int before)
 {
@@ -307,6 +324,18 @@ static uint32_t save_rows(const char *output, const struct row_info *rows, const
 	return saved;
 }
 
+static uint32_t save_stored(const char *output, const struct stored *stored, struct buffer *out)
+{
+	if (!stored->number[0])
+		return 0;
+	for (int i = 0; i < ACCOUNT_STORED; i++) {
+		const char digit[] = {(char)('0' + i), '\0'};
+
+		save_row(output, STORED, digit, stored->number[i], out);
+	}
+	return ACCOUNT_STORED;
+}
+
 static const char *prefix_of(const struct account *account)
 {
 	return strcmp(account->name, UNNAMED) ? account->name : "";
@@ -319,9 +348,11 @@ void ledger_save(struct buffer *out)
 
 	pthread_mutex_lock(&lock);
 	count = save_rows("", ledger_rows, ledger.row, acknowledged.rows.row, LEDGER_ROWS, &list);
-	for (const struct account *each = accounts; each; each = each->next)
+	for (const struct account *each = accounts; each; each = each->next) {
 		count += save_rows(prefix_of(each), account_rows, each->is.row, each->is.acknowledged,
 			ACCOUNT_ROWS, &list);
+		count += save_stored(prefix_of(each), &each->stored, &list);
+	}
 	if (acknowledged.at) {
 		save_row("", ACKNOWLEDGED_AT, "", acknowledged.at, &list);
 		count++;
@@ -330,6 +361,14 @@ void ledger_save(struct buffer *out)
 	pack_u32(out, count);
 	buffer_put(out, list.data, list.size);
 	buffer_free(&list);
+}
+
+/* As save_stored has named it; NULL: it is none. */
+static int64_t *find_stored(struct account *account, const char *name)
+{
+	unsigned i = g_str_has_prefix(name, STORED) ? (unsigned)name[strlen(STORED)] - '0' : ACCOUNT_STORED;
+
+	return account && i < ACCOUNT_STORED ? &account->stored.number[i] : NULL;
 }
 
 /* Finds the row of that name; NULL if there is none. */
@@ -353,7 +392,7 @@ static int64_t *find_row(char *name)
 	i = row_find(account_rows, ACCOUNT_ROWS, row);
 	account = find_account(dot ? name : UNNAMED);
 	if (!account || i == ACCOUNT_ROWS)
-		return NULL;
+		return find_stored(account, row);
 	account->loaded = true;
 	return known ? &account->is.acknowledged[i] : &account->is.row[i];
 }
@@ -420,6 +459,8 @@ bool ledger_load(struct unpacker from, bool owed)
 	if (!walk_saved(from, false))
 		return false;
 	pthread_mutex_lock(&lock);
+	for (struct account *each = accounts; each; each = each->next)
+		each->stored = (struct stored){0};
 	walk_saved(from, true);
 	unmake(owed);
 	pthread_mutex_unlock(&lock);

@@ -139,6 +139,18 @@ int64_t account_enter_spool(struct account *account, int64_t spooled, int64_t lo
 int64_t account_enter_discarded(struct account *account, int64_t ever);
 
 /*
+ * What the spool's files say of themselves (spool_counts_tell), as of the snapshot: so the next run knows
+ * files that are older than that, or others. The first is 0 if nothing was noted.
+ */
+#define ACCOUNT_STORED 6
+struct stored {
+	int64_t number[ACCOUNT_STORED];
+};
+
+void account_note_stored(struct account *account, const struct stored *stored);
+void account_read_stored(const struct account *account, struct stored *stored);
+
+/*
  * Adds delivered spans to the latency histogram; @events are the times of their last events, ns since the
  * epoch.
  */

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from expect import key_of
-from rig.load import LOAD
+from rig.load import KEEP, LOAD
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
 
@@ -111,3 +111,56 @@ def test_damaged_while_no_agent_ran(node):
     assert 0 < lost <= TOTAL and f": {lost}" in findings(node)["spool-corrupt"]["what"]
     node.run([LOAD, "-P", 2, "-n", 300])
     node.wait_ledger(lambda ledger: ledger.sent == TOTAL + 300 - lost and ledger.idle(), 30, "the rest to be sent")
+
+
+def restore(node, folder):
+    """Only the spool's files are put back."""
+    remove_all(node)
+    for path in Path(folder).glob("spool.*"):
+        shutil.copy2(path, node.path("state"))
+
+
+@pytest.mark.parametrize("first", [2000, 0], ids=["its own", "another's"])
+def test_files_of_a_backup(node, first):
+    """What was stored since is lost, and told; what is there arrives once, though it had been delivered since."""
+    receiver = Receiver(node, free_port())
+    node.start_agent(receiver.port, output={"retry-max": "300ms"}, session=KEEP)
+    if first:
+        node.run([LOAD, "-n", first])
+        node.wait_ledger(lambda ledger: ledger.spooled == first, 30, "the first in the spool")
+    assert node.agent.stop() == 0
+    shutil.copytree(node.path("state"), node.path("backup"))
+    if not first:
+        remove_all(node)
+    node.start_agent_again()
+    node.run([LOAD, "-P", 2, "-n", 3000])
+    node.wait_ledger(lambda ledger: ledger.spooled == first + 3000, 30, "all in the spool")
+    assert node.agent.stop() == 0
+    restore(node, node.path("backup"))
+    receiver.start()
+    node.start_agent_again()
+    wait_until(lambda: "spool-corrupt" in findings(node), 15, "the doctor to say so")
+    assert ": 3000" in findings(node)["spool-corrupt"]["what"]
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == first and ledger.idle(), 30, "the rest to be sent")
+    assert (ledger.taken, ledger.recovered, ledger.dropped_for("spool_corrupt")) == (first + 3000, 0, 3000)
+    assert sorted(key_of(span) for span in receiver.spans()) == [(0, 0, n) for n in range(first)]
+
+
+def test_backup_of_what_was_delivered(node):
+    """It is not sent a second time."""
+    receiver = Receiver(node, free_port())
+    node.start_agent(receiver.port, output={"retry-max": "300ms"}, session=KEEP)
+    node.run([LOAD, "-n", 2000])
+    node.wait_ledger(lambda ledger: ledger.spooled == 2000, 30, "all in the spool")
+    assert node.agent.stop() == 0
+    shutil.copytree(node.path("state"), node.path("backup"))
+    receiver.start()
+    node.start_agent_again()
+    node.wait_ledger(lambda ledger: ledger.sent == 2000 and ledger.idle(), 30, "all to be sent")
+    assert node.agent.stop() == 0
+    restore(node, node.path("backup"))
+    node.start_agent_again()
+    node.run([LOAD, "-P", 2, "-n", 100])
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == 2100 and ledger.idle(), 30, "the others")
+    assert (ledger.recovered, ledger.dropped) == (0, 0) and not findings(node)
+    assert len(receiver.spans()) == 2100

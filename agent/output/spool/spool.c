@@ -284,6 +284,16 @@ void spool_read_holds(const struct spool *spool, struct spool_holds *holds)
 	};
 }
 
+void spool_heed(struct spool *spool, const struct stored *stored)
+{
+	spool->store.known = spool_counts_told(stored);
+}
+
+struct stored spool_stored(const struct spool *spool)
+{
+	return spool_counts_tell(&spool->store.holds);
+}
+
 void spool_take_losses(struct spool *spool, struct spool_losses *losses)
 {
 	*losses = spool->store.lost;

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/ledger.h"
 #include "output/spool/spooltypes.h"
 #include "queue/backlog.h"
 
@@ -58,6 +59,11 @@ const char *spool_error(const struct spool *spool);
  * (entry_can_go_back): without room it is left out, and its spool_id is 0.
  */
 bool spool_put(struct spool *spool, struct entry *list);
+
+/* What a checkpoint knows of the file, before it is opened for the first time; and what the next one is to
+ * know. */
+void spool_heed(struct spool *spool, const struct stored *stored);
+struct stored spool_stored(const struct spool *spool);
 
 enum spool_read { SPOOL_READ, SPOOL_END, SPOOL_FAILED };
 

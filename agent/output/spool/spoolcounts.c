@@ -15,6 +15,8 @@
 
 #define MAGIC "BLKtally"
 #define FIELDS 6
+/* Bits of an identity that are not kept elsewhere: what is left is a row's amount. */
+#define CUT 12
 
 /* A slot as it stands in the file: little-endian. */
 struct packed {
@@ -43,6 +45,29 @@ uint32_t spool_counts_sum(const struct spool_counts *counts)
 
 	pack(field, counts);
 	return sum_of(field);
+}
+
+uint64_t spool_counts_cut(uint64_t identity)
+{
+	return identity >> CUT | 1;
+}
+
+struct stored spool_counts_tell(const struct spool_counts *counts)
+{
+	return (struct stored){{(int64_t)spool_counts_cut(counts->identity), (int64_t)counts->sequence,
+		counts->first, counts->next, counts->batches, counts->spans}};
+}
+
+struct spool_counts spool_counts_told(const struct stored *stored)
+{
+	const int64_t *number = stored->number;
+
+	return (struct spool_counts){.identity = (uint64_t)number[0],
+		.sequence = (uint64_t)number[1],
+		.first = number[2],
+		.next = number[3],
+		.batches = number[4],
+		.spans = number[5]};
 }
 
 static bool unpack(struct spool_counts *counts, const struct packed *packed)

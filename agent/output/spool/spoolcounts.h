@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/twoslots.h"
+#include "core/ledger.h"
 
 struct spool_counts {
 	uint64_t identity; /* of the spool's file, at random */
@@ -42,6 +43,11 @@ bool spool_counts_look(const char *path, struct spool_counts *counts);
 
 /* Writes @counts; returns false if that failed (errno). With @sync it is on disk when this returns. */
 bool spool_counts_write(struct spool_counts_file *file, const struct spool_counts *counts, bool sync);
+
+/* What an account keeps of them, and back; the identity is cut off to what an account can have. */
+struct stored spool_counts_tell(const struct spool_counts *counts);
+struct spool_counts spool_counts_told(const struct stored *stored);
+uint64_t spool_counts_cut(uint64_t identity);
 
 /* Checksum of the fields: the book in the spool's file has it too. */
 uint32_t spool_counts_sum(const struct spool_counts *counts);

@@ -106,6 +106,14 @@ static void note_removed(struct spooler *spooler, int64_t spans)
 	pthread_mutex_unlock(&spooler->lock);
 }
 
+/* For the next checkpoint. */
+static void note_stored(struct spooler *spooler)
+{
+	const struct stored stored = spool_stored(spooler->spool);
+
+	account_note_stored(queue_account(spooler->queue), &stored);
+}
+
 /* Posts what was stored, of which so much was held, and what was lost meanwhile, in one change. */
 void spooler_post(struct spooler *spooler, int64_t stored, int64_t held)
 {
@@ -120,6 +128,7 @@ void spooler_post(struct spooler *spooler, int64_t stored, int64_t held)
 	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
 	change.row[SPANS_DROPPED_SPOOL_CORRUPT] = losses.corrupt;
 	account_post(queue_account(spooler->queue), &change);
+	note_stored(spooler);
 	if (losses.removed)
 		note_removed(spooler, losses.corrupt);
 	if (losses.discarded)
@@ -129,10 +138,13 @@ void spooler_post(struct spooler *spooler, int64_t stored, int64_t held)
 bool spooler_enter(struct spooler *spooler)
 {
 	struct spool_losses losses;
+	struct stored stored;
 	int64_t discarded, lost;
 
 	if (spooler->entered)
 		return true;
+	account_read_stored(queue_account(spooler->queue), &stored);
+	spool_heed(spooler->spool, &stored);
 	if (!spooler_note(spooler, spool_open(spooler->spool)))
 		return false;
 	spool_take_losses(spooler->spool, &losses);
@@ -147,6 +159,7 @@ bool spooler_enter(struct spooler *spooler)
 	if (spooler->holds.spans)
 		log_info("%" G_GINT64_FORMAT " spans are in %s, and will be delivered", spooler->holds.spans,
 			spooler->label);
+	note_stored(spooler);
 	spooler->entered = true;
 	return spooler_note(spooler, spool_set_discarded(spooler->spool, discarded));
 }

@@ -143,11 +143,33 @@ static int count_rows(struct store *store, const struct spool_counts *book, bool
 	return sqlite3_exec(store->db.db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+/*
+ * What the checkpoint knows of the file comes after the file's own last commit, and after the counts', if
+ * both are of a backup. If it knows of another file, all that was in that one is lost; unless @tally, which
+ * is the counts' identity, tells of it already.
+ */
+static void heed_checkpoint(struct store *store, const struct spool_counts *book, uint64_t tally)
+{
+	const struct spool_counts known = store->known;
+
+	store->known = (struct spool_counts){0};
+	if (!known.identity)
+		return;
+	if (known.identity != spool_counts_cut(book->identity)) {
+		if (known.identity != spool_counts_cut(tally))
+			store->expected.spans += known.spans;
+	} else if (known.sequence > store->expected.sequence) {
+		store->expected = known;
+		store->expected.identity = book->identity;
+	}
+}
+
 static int open_whole(struct store *store)
 {
 	struct spool_counts book, replaced;
 	bool replaces = false;
 	int64_t discarded = 0, gone = 0;
+	uint64_t tally = store->expecting ? store->expected.identity : 0;
 	int rc = spooldb_open(&store->db);
 
 	if (rc == SQLITE_OK)
@@ -167,6 +189,8 @@ static int open_whole(struct store *store)
 		store->expected.sequence < book.sequence)
 		store->expected = replaces ? replaced : book;
 	store->expected.spans += gone;
+	if (!replaces)
+		heed_checkpoint(store, &book, tally);
 	store->expecting = true;
 	return count_rows(store, &book, replaces);
 }
@@ -299,7 +323,8 @@ static bool open_file(struct store *store, const char *damage)
 		return open_replaced(store, kind, "it is damaged");
 	if (rc != SQLITE_OK)
 		return fail(store, rc);
-	say(store, "its last commits are not on the disk", "", count_lost(store));
+	say(store, "its last commits are not on the disk, or its files are of a backup", "",
+		count_lost(store));
 	return true;
 }
 

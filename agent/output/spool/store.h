@@ -25,6 +25,7 @@ struct store {
 	struct spool_counts holds;    /* what the file holds */
 	struct spool_counts expected; /* while a file is being opened or replaced: what it should hold */
 	bool expecting;               /* that is known */
+	struct spool_counts known;    /* by the checkpoint, with a cut identity, until a file is open; or 0 */
 	bool was_open;                /* so the file has to be the one that `expected` is of */
 	GArray *under_way;            /* of struct under_way */
 	int64_t discarded;            /* spans, ever */
