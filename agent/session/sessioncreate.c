@@ -82,7 +82,17 @@ void session_settings(const struct config *config, char *settings, size_t size)
 	write_settings(config, &possible, settings, size);
 }
 
-/* Makes the session @name, which is not started; 0, or a negative code. */
+/* Takes back what was begun, unless another session has taken its name meanwhile. */
+static void undo(const char *name, uint64_t created)
+{
+	uint64_t found;
+	bool active;
+
+	if (tracing_find_session(name, &found, &active) == 0 && found == created)
+		lttng_destroy_session_no_wait(name);
+}
+
+/* Makes the session @name, which is not started; 0, or a negative code, and then nothing is left of it. */
 static int make(const struct config *config, const char *name, uint64_t level, struct beside_made *made,
 	struct session_identity *identity)
 {
@@ -91,14 +101,18 @@ static int make(const struct config *config, const char *name, uint64_t level, s
 
 	if (code != 0)
 		return code;
+	code = tracing_find_session(name, &identity->created, &active);
+	if (code != 0)
+		return code;
 	code = fill(config, name, level);
-	if (code == 0) {
-		*made = beside_create(config, name);
-		code = tracing_find_session(name, &identity->created, &active);
+	if (code != 0) {
+		undo(name, identity->created);
+		return code;
 	}
+	*made = beside_create(config, name);
 	g_strlcpy(identity->name, name, sizeof(identity->name));
 	write_settings(config, made, identity->settings, sizeof(identity->settings));
-	return code;
+	return 0;
 }
 
 static enum session_status explain(const struct config *config, int code, char *error, size_t error_size)
@@ -122,10 +136,7 @@ enum session_status session_create(const struct config *config, uint64_t level,
 		snprintf(error, error_size, "an LTTng session `%s` is there already", config->session_name);
 		return SESSION_FAILED;
 	}
-	if (code == 0)
-		return SESSION_OK;
-	lttng_destroy_session_no_wait(config->session_name);
-	return explain(config, code, error, error_size);
+	return code == 0 ? SESSION_OK : explain(config, code, error, error_size);
 }
 
 /* Beside another session */
@@ -160,11 +171,7 @@ enum session_status session_create_beside(const struct config *config, const cha
 	tracing_prepare(config);
 	take_numbers(name);
 	code = make(config, name, level, &made, identity);
-	if (code == 0)
-		return SESSION_OK;
-	if (code != -LTTNG_ERR_EXIST_SESS)
-		lttng_destroy_session_no_wait(name);
-	return explain(config, code, error, error_size);
+	return code == 0 ? SESSION_OK : explain(config, code, error, error_size);
 }
 
 enum session_status session_start_mute(

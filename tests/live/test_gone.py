@@ -11,6 +11,7 @@ from expect import check_load, end_load, key_of
 from rig.load import KEEP, LOAD
 from rig.process import PATIENCE, exactly, free_port, wait_until
 from test_doctor import findings, start_load
+from test_leftovers import start
 
 COUNT = 20000
 
@@ -165,6 +166,16 @@ def test_session_of_somebody_else(node, receiver, kind):
     check_waits_for(node)
     node.run([LOAD, "-n", 100])
     receiver.wait_for(100)
+
+
+def test_session_of_that_moment(node, receiver):
+    """The agent cannot make its session, and somebody makes one of that name before it has tidied up."""
+    script = node.path("forestall")
+    with open(script, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\nunset LD_PRELOAD\nlttng --no-sessiond create blkin --output {node.path('other')}\n")
+    os.chmod(script, 0o755)
+    start(node, receiver, BLKIN_FORESTALL=script)
+    check_waits_for(node)
 
 
 def test_session_that_was_only_begun(node, receiver):

@@ -8,19 +8,26 @@
  *   BLKIN_SHUT=FILE     while FILE is there, no folder of a word size (64-bit) in another can be opened
  *
  *   BLKIN_STALL=FILE    while FILE is there, the next write at a place takes 1.5 s, and takes FILE away
+ *
+ *   BLKIN_FORESTALL=FILE   while FILE, a program, is there, the next LTTng session is not made: FILE is
+ *                          taken away, and run
  */
 #undef _FILE_OFFSET_BITS /* else pwrite would be pwrite64, and there are programs that call either */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define STALL_US 1500000
+/* LTTng's LTTNG_ERR_UNK. */
+#define UNKNOWN_ERROR 11
 
 int unlinkat(int folder, const char *name, int flags)
 {
@@ -88,4 +95,18 @@ ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset)
 {
 	stall();
 	return syscall(SYS_pwrite64, fd, data, size, offset);
+}
+
+int lttng_create_session_ext(void *descriptor);
+int lttng_create_session_ext(void *descriptor)
+{
+	const char *file = getenv("BLKIN_FORESTALL");
+	void *symbol = dlsym(RTLD_NEXT, "lttng_create_session_ext");
+	int (*create)(void *descriptor) = NULL;
+	char script[4096];
+
+	if (file && snprintf(script, sizeof(script), "%s.now", file) > 0 && rename(file, script) == 0)
+		return system(script) == 0 ? UNKNOWN_ERROR : -1;
+	memcpy(&create, &symbol, sizeof(create));
+	return create(descriptor);
 }
