@@ -409,6 +409,8 @@ int agent_run(const struct config *config, const char *file)
 	bool started;
 
 	signal(SIGPIPE, SIG_IGN);
+	/* where files may not be so large (LimitFSIZE=), a write fails, which is told; readers inherit it */
+	signal(SIGXFSZ, SIG_IGN);
 	started = start(&agent);
 	if (started)
 		event_base_dispatch(agent.base);

@@ -45,6 +45,8 @@ struct search {
 	bool whole;    /* each could be looked at */
 	double now;    /* when this process started, as start_of() has it */
 	GArray *stopped, *unrecorded;
+	GArray *others;    /* without LTTng's threads */
+	GArray *unstarted; /* of these, those that were to have them */
 };
 
 /* What the files say that a process has mapped. */
@@ -141,8 +143,12 @@ static void look_at(struct search *search, int pid)
 	g_autofree char *name = NULL;
 	struct mapped mapped;
 
-	if (!process_is_traced(pid) || !(search->all || process_user(pid) == getuid()))
+	if (!(search->all || process_user(pid) == getuid()))
 		return;
+	if (!process_is_traced(pid)) {
+		g_array_append_val(search->others, pid);
+		return;
+	}
 	name = read_of(pid, "comm");
 	if (!name) /* it has ended */
 		return;
@@ -182,6 +188,24 @@ static void search_programs(struct search *search)
 	}
 }
 
+/*
+ * LTTng starts its threads when the provider is loaded. Where it could not, as the user has no more
+ * processes, or there is no /dev/shm, nobody hears of the program. All of a node's processes have many maps:
+ * what there is no time for is left out.
+ */
+static void search_unstarted(struct search *search)
+{
+	struct mapped mapped;
+
+	for (guint i = 0; i < search->others->len && clock_monotonic() < search->deadline; i++) {
+		int pid = g_array_index(search->others, int, i);
+
+		if (look_at_maps(pid, search->shared, &mapped) && mapped.provider && !mapped.buffer &&
+			search->now - start_of(pid) >= YOUNG_S)
+			g_array_append_val(search->unstarted, pid);
+	}
+}
+
 /* Debuggers and sanitizers stop programs for moments, in which LTTng still waits for them. */
 static void leave_out_running(GArray *stopped)
 {
@@ -193,31 +217,40 @@ static void leave_out_running(GArray *stopped)
 	}
 }
 
-/* "hog (123) of user 1000, hog (124) of user 1000"; the first few. */
-static void name_some(char *text, size_t size, const GArray *pids)
+/* "hog (123) of user 1000, hog (124) of user 1000"; the first few, each with what there is to say of it. */
+static void name_some(GString *names, const GArray *pids, guint most, const char *more)
 {
-	g_autoptr(GString) names = g_string_new(NULL);
-
-	for (guint i = 0; i < MIN(pids->len, NAMED_MAX); i++) {
+	for (guint i = 0; i < MIN(pids->len, most); i++) {
 		int pid = g_array_index(pids, int, i);
 		uid_t user = process_user(pid);
 		char name[64];
 
 		process_name(name, sizeof(name), pid);
-		g_string_append_printf(names, "%s%s", i ? ", " : "", name);
+		g_string_append_printf(names, "%s%s", names->len ? ", " : "", name);
 		if (user != (uid_t)-1)
 			g_string_append_printf(names, " of user %u", user);
+		g_string_append(names, more);
 	}
+}
+
+static void take_names(char *text, size_t size, const GString *names)
+{
 	words_copy(text, size, (const uint8_t *)names->str, names->len);
 }
 
 /* Those that have been looked at. */
 static void tell(struct census *census, const struct search *search)
 {
+	g_autoptr(GString) stopped = g_string_new(NULL), unrecorded = g_string_new(NULL);
+	guint named = MIN(search->unrecorded->len, NAMED_MAX);
+
+	name_some(stopped, search->stopped, NAMED_MAX, "");
+	name_some(unrecorded, search->unrecorded, named, "");
+	name_some(unrecorded, search->unstarted, NAMED_MAX - named, ", without LTTng's threads");
 	census->stopped = (int)search->stopped->len;
-	name_some(census->stopped_names, sizeof(census->stopped_names), search->stopped);
-	census->unrecorded = (int)search->unrecorded->len;
-	name_some(census->unrecorded_names, sizeof(census->unrecorded_names), search->unrecorded);
+	census->unrecorded = (int)(search->unrecorded->len + search->unstarted->len);
+	take_names(census->stopped_names, sizeof(census->stopped_names), stopped);
+	take_names(census->unrecorded_names, sizeof(census->unrecorded_names), unrecorded);
 }
 
 void find_programs(struct census *census, const char *tracing_group)
@@ -236,12 +269,17 @@ void find_programs(struct census *census, const char *tracing_group)
 	search.now = start_of(getpid());
 	search.stopped = g_array_new(FALSE, FALSE, sizeof(int));
 	search.unrecorded = g_array_new(FALSE, FALSE, sizeof(int));
+	search.others = g_array_new(FALSE, FALSE, sizeof(int));
+	search.unstarted = g_array_new(FALSE, FALSE, sizeof(int));
 	search_programs(&search);
+	search_unstarted(&search);
 	/* those in other containers may have no process here */
 	census->known = search.whole && search.interface >= 0 && search.found >= registered;
 	leave_out_running(search.stopped);
 	tell(census, &search);
 	g_array_unref(search.stopped);
 	g_array_unref(search.unrecorded);
+	g_array_unref(search.others);
+	g_array_unref(search.unstarted);
 	find_holders(census, tracing_group);
 }

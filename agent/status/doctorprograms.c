@@ -128,9 +128,9 @@ void findings_add_unrecorded(struct findings *findings, const struct status *sta
 		return;
 	finding_add(findings, "program-unrecorded",
 		"`journalctl -u lttng-sessiond` says why: too many open files (LimitNOFILE=), no memory, or "
-		"a "
-		"limit of the program's own (`cat /proc/NUMBER/limits`); once that is mended, start the "
-		"program again",
+		"a limit of the program's own (`cat /proc/NUMBER/limits`), as of its user's processes where "
+		"LTTng's threads are missing; if it says nothing, the program does not see /dev/shm or "
+		"/run/lttng, as in a chroot; once that is mended, start the program again",
 		"%d program%s with blkin record%s nothing, as LTTng has given %s no ring buffers: %s",
 		census->unrecorded, one ? "" : "s", one ? "s" : "", one ? "it" : "them",
 		census->unrecorded_names);

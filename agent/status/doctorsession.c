@@ -183,7 +183,8 @@ static const struct remedy {
 	[REASON_KERNEL_CONSUMER] = {"kernel-consumer", "if somebody stopped it, let it go on (pkill -CONT "
 						       "lttng-consumerd); or else systemctl restart "
 						       "lttng-sessiond"},
-	[REASON_NO_READER] = {"no-reader", BY_ITSELF "install the package again, and restart the agent"},
+	[REASON_NO_READER] = {"no-reader", BY_ITSELF
+		"install the package again, or raise the limit that it names, and restart the agent"},
 };
 
 /* For how long it may be over in a moment that nothing is collected, for this reason. */

@@ -22,6 +22,8 @@
 #define PROGRAM "blkin-reader"
 /* What it exits with when it cannot be executed. */
 #define NO_PROGRAM 127
+/* The same when the agent may have no more descriptors. */
+#define NO_FILES 126
 /* A reader that does not move hangs if it has computed for so long, on one user's trace alone or not; or if
  * it has been stopped, or stood still, for so long. A daemon that it calls has more time, as the status tells
  * of that: but what the relay daemon does not send is in its files. */
@@ -78,7 +80,7 @@ static void become(const char *program, const int fds[3])
 		high[i] = fcntl(fds[i], F_DUPFD, 16);
 	for (int i = 0; i < 3; i++)
 		if (dup2(high[i], READER_SOCKET + i) < 0)
-			_exit(NO_PROGRAM);
+			_exit(NO_FILES);
 	close_range(READER_CONFIG + 1, ~0U, 0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -329,6 +331,8 @@ enum child_end child_end(struct child *child, int64_t patience_ns, char *how, si
 			strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) == NO_PROGRAM)
 		snprintf(how, size, "cannot be started: is " READER_FOLDER "/" PROGRAM " there?");
+	else if (WEXITSTATUS(status) == NO_FILES)
+		snprintf(how, size, "cannot be started: the agent may open no more files (LimitNOFILE=)");
 	else
 		snprintf(how, size, "ended with code %d", WEXITSTATUS(status));
 	return is_from_outside(child, status) ? CHILD_KILLED : CHILD_FAULT;

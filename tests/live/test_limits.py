@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""LTTng, or a program, may open no more files, so that LTTng has no ring buffers for it: that is said, and of whom."""
+"""LTTng, the agent or a program may have no more files, processes or shared memory: that is said, and of whom."""
 
 import os
 import resource
+import signal
 
 import pytest
 from expect import key_of
+from rig.load import LOAD
 from rig.node import WHOLE_STACKS
-from rig.process import wait_until
+from rig.process import free_port, wait_until
 from rig.users import as_user, start_as
 from test_doctor import findings
 
@@ -79,3 +81,45 @@ def test_program_may_open_no_files(node, receiver):
     assert node.collecting()
     program.kill()
     is_over(node)
+
+
+ALONE = {
+    "no processes": ([], ["prlimit", "--nproc=1"]),
+    "no /dev/shm": (["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o mode=700 tmpfs /dev/shm && exec "$@"', "sh"], []),
+}
+
+
+@pytest.mark.parametrize("how", ALONE)
+def test_program_gets_no_threads_of_lttng(node, receiver, how):
+    """LTTng does not hear of it; all others record."""
+    begin(node, receiver)
+    command, more = as_user(node, USERS[0], "spanload", "-P", 1, "-n", FOREVER, "-r", 50, "-w", 1000)
+    before, after = ALONE[how]
+    program = node.start([*before, *command[:4], *after, *command[4:]], name="spanload-alone", **more)
+    wait_until(lambda: set(findings(node)) == {"program-unrecorded"}, 30, "the finding", 0.3)
+    assert f"spanload ({program.pid}) of user {USERS[0]}, without LTTng's threads" in findings(node)["program-unrecorded"]["what"]
+    assert node.collecting()
+    program.kill()
+    is_over(node)
+
+
+def test_agent_may_open_no_more_files(node, receiver):
+    """It cannot start another reader, and says why."""
+    begin(node, receiver)
+    with Crowded(node.agent.pid):
+        os.kill(node.reader_pid(), signal.SIGKILL)
+        wait_until(lambda: "no-reader" in findings(node), 30, "the finding", 0.3)
+        assert "the agent may open no more files" in findings(node)["no-reader"]["what"]
+        assert not node.collecting()
+    is_over(node)
+
+
+def test_agent_may_write_no_large_files(node):
+    """It goes on, and says that it cannot keep what waits."""
+    node.start_agent(free_port(), output={"retry-max": "300ms"})
+    limits = resource.prlimit(node.agent.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(node.agent.pid, resource.RLIMIT_FSIZE, (1, limits[1]))
+    node.run([LOAD, "-n", 500])
+    wait_until(lambda: "spool-failing" in findings(node), 30, "the finding", 0.3)
+    resource.prlimit(node.agent.pid, resource.RLIMIT_FSIZE, limits)
+    node.wait_ledger(lambda ledger: ledger.spooled == 500, 30, "all in the spool")

@@ -265,7 +265,7 @@ ROWS = [
     ("program", "none is there", "no-program", "start one that includes `<blkin/blkin.h>`", "test_doctor"),
     ("program", "does not record with blkin", "no-blkin", "`BLKIN_DEBUG=1` in its environment says why; or correct `[events]`", "test_doctor"),
     ("program", "is stopped", "program-stopped", "continue it, or end it", "test_stopped"),
-    ("program", "has got no ring buffers", "program-unrecorded", "see to LTTng's limits, start it again", "test_limits"),
+    ("program", "has got no ring buffers, or no threads of LTTng's", "program-unrecorded", "see to LTTng's limits, start it again", "test_limits"),
     ("program", "is kept from being registered", "registration-held", "end whoever holds it up", "test_held"),
     ("program", "records nothing", "quiet", "see whether it runs the code that records", "test_doctor"),
     ("program", "is told to record nothing", "sampling-off", "`blkin sampling default`", "test_doctor"),
@@ -363,7 +363,7 @@ ROWS = [
     ("output", "some are larger than a call may be", "spans-oversize", "raise `batch-size`", "test_truth_losses"),
     ("output", "neither memory nor disk has room", "queue-full", "see to the collector", "test_truth_losses"),
     ("spool", "is full", "spool-full", "see to the collector, or raise `max-size`", "test_truth_losses"),
-    ("spool", "its file was damaged", "spool-corrupt", "see to the disk", "test_spool_removed"),
+    ("spool", "its file was damaged, or is of a backup", "spool-corrupt", "see to the disk", "test_spool_removed"),
     ("input", "gets what is no span", "input-refused", "correct the sender", "test_truth_losses"),
 ]
 
