@@ -26,7 +26,8 @@ struct output {
 	struct sharing *sharing; /* NULL: an import, or a lane of other items */
 	struct waker *pushed;    /* woken when somebody pushed a batch */
 	struct uplink *uplink;
-	struct spooler *spooler; /* NULL: the configuration wants none */
+	struct spooler *spooler; /* NULL: the configuration wants none, or */
+	uint64_t unstarted;      /* that one, of this size, cannot be had; 0: it can */
 	int64_t dropped_at_end;
 };
 
@@ -203,7 +204,19 @@ bool output_start_spool(struct output *output, const struct config *config, cons
 		return true;
 	options.directory = output->directory = g_strdup(config->state_directory);
 	output->spooler = spooler_create(&options, output->queue);
+	output->unstarted = output->spooler ? 0 : options.max_bytes;
 	return output->spooler != NULL;
+}
+
+/* An output that came with a reload goes on without the spool, in memory. */
+static void tell_unstarted(const struct output *output, struct spooler_state *spool)
+{
+	spool->max_bytes = output->unstarted;
+	g_strlcpy(spool->error,
+		"its thread cannot be started: too many threads (TasksMax=), or too little memory; restart "
+		"the "
+		"agent once there is room",
+		sizeof(spool->error));
 }
 
 const char *output_name(const struct output *output)
@@ -281,6 +294,8 @@ void output_read_state(const struct output *output, struct output_state *state)
 	else /* it has ended, and the spool is still at work */
 		state->uplink.server = state->uplink.type = "";
 	spooler_read_state(output->spooler, &state->spool);
+	if (output->unstarted)
+		tell_unstarted(output, &state->spool);
 	state->queue_bytes = queue_bytes(output->queue);
 	state->queue_limit = queue_limit(output->queue);
 	if (output->sharing)

@@ -55,6 +55,13 @@ void backlog_attach(struct queue *queue, uint64_t replay_floor)
 	pthread_mutex_unlock(&queue->lock);
 }
 
+void backlog_detach(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->spooled = false;
+	pthread_mutex_unlock(&queue->lock);
+}
+
 void backlog_set_storing(struct queue *queue, bool storing)
 {
 	pthread_mutex_lock(&queue->lock);

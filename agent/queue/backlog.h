@@ -38,6 +38,9 @@ struct backlog {
 /* Announces a spooler: from now on refused spans are kept for it, and it is woken when there is work. */
 void backlog_attach(struct queue *queue, uint64_t replay_floor);
 
+/* The spooler cannot be had after all. */
+void backlog_detach(struct queue *queue);
+
 /*
  * Whether batches can be stored. If so, the reader waits a little for the disk when the queue is full, before
  * a batch is dropped.

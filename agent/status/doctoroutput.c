@@ -284,7 +284,8 @@ static void add_spool_error(
 
 	if (output->spool.max_bytes && !output->spool.ok && output->spool.error[0])
 		finding_add(findings, "spool-failing",
-			"repair the disk, or make room on it; until then spans wait in memory",
+			"repair what it says, the disk, say, or make room on it; until then spans wait in "
+			"memory",
 			"the spool%s%s stores no %s: %s", named ? " of output " : "",
 			named ? output->name : "", kind_name(output->kind), output->spool.error);
 }

@@ -10,8 +10,10 @@ from expect import key_of
 from rig.load import LOAD
 from rig.node import WHOLE_STACKS
 from rig.process import free_port, wait_until
+from rig.scribe import Receiver
 from rig.users import as_user, start_as
 from test_doctor import findings
+from test_leftovers import start
 
 USERS = (5002, 5003, 5004)
 FOREVER = 10**6
@@ -123,3 +125,22 @@ def test_agent_may_write_no_large_files(node):
     wait_until(lambda: "spool-failing" in findings(node), 30, "the finding", 0.3)
     resource.prlimit(node.agent.pid, resource.RLIMIT_FSIZE, limits)
     node.wait_ledger(lambda ledger: ledger.spooled == 500, 30, "all in the spool")
+
+
+def test_agent_may_start_no_more_threads(node, receiver):
+    """An output that comes with a reload then has no spool, which is said; it delivers, and after a restart it has one."""
+    start(node, receiver, BLKIN_THREADLESS=node.path("threadless"))
+    node.agent.wait_ready(node.collecting)
+    other = Receiver(node, free_port()).start()
+    with open(node.path("agent.conf"), "a", encoding="ascii") as file:
+        file.write(f"[output other]\nserver = 127.0.0.1:{other.port}\n")
+    open(node.path("threadless"), "w", encoding="ascii").close()
+    node.agent.send(signal.SIGHUP)
+    wait_until(lambda: "spool-failing" in findings(node), 30, "the finding", 0.3)
+    assert "the spool of output other stores no spans: its thread cannot be started" in findings(node)["spool-failing"]["what"]
+    os.unlink(node.path("threadless"))
+    node.run([LOAD, "-n", 100])
+    other.wait_for(100)
+    assert node.agent.stop() == 0
+    node.start_agent_again()
+    wait_until(lambda: not findings(node), 30, "nothing to do", 0.3)

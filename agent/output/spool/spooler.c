@@ -405,6 +405,7 @@ struct spooler *spooler_create(const struct spooler_options *options, struct que
 	if (pthread_create(&spooler->thread, NULL, run, spooler) == 0)
 		return spooler;
 	log_error("%s: its thread cannot be started: too many threads, or too little memory", spooler->label);
+	backlog_detach(queue);
 	discard_destroy(spooler->discard);
 	spool_destroy(spooler->spool);
 	pthread_mutex_destroy(&spooler->lock);

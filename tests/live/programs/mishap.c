@@ -11,12 +11,15 @@
  *
  *   BLKIN_FORESTALL=FILE   while FILE, a program, is there, the next LTTng session is not made: FILE is
  *                          taken away, and run
+ *
+ *   BLKIN_THREADLESS=FILE  while FILE is there, no thread can be started
  */
 #undef _FILE_OFFSET_BITS /* else pwrite would be pwrite64, and there are programs that call either */
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -109,4 +112,16 @@ int lttng_create_session_ext(void *descriptor)
 		return system(script) == 0 ? UNKNOWN_ERROR : -1;
 	memcpy(&create, &symbol, sizeof(create));
 	return create(descriptor);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data)
+{
+	const char *file = getenv("BLKIN_THREADLESS");
+	void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+	int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
+
+	if (file && syscall(SYS_faccessat, AT_FDCWD, file, F_OK) == 0)
+		return EAGAIN;
+	memcpy(&create, &symbol, sizeof(create));
+	return create(thread, attributes, run, data);
 }
