@@ -32,6 +32,8 @@
 /* A ring buffer is a file of this name, and the number of the consumer daemon that has made it. */
 #define BUFFER_FILE "/shm-ust-consumer-"
 #define PROVIDER "/libblkin-provider.so."
+/* Of all of a node's processes few are to be found so, and for that nobody waits for longer. */
+#define UNSTARTED_NS (250 * NS_PER_MS)
 /* The agent's own program is none that one wants to know of. */
 #define CANARY "blkin-canary\n"
 
@@ -195,9 +197,10 @@ static void search_programs(struct search *search)
  */
 static void search_unstarted(struct search *search)
 {
+	int64_t deadline = MIN(search->deadline, clock_monotonic() + UNSTARTED_NS);
 	struct mapped mapped;
 
-	for (guint i = 0; i < search->others->len && clock_monotonic() < search->deadline; i++) {
+	for (guint i = 0; i < search->others->len && clock_monotonic() < deadline; i++) {
 		int pid = g_array_index(search->others, int, i);
 
 		if (look_at_maps(pid, search->shared, &mapped) && mapped.provider && !mapped.buffer &&
