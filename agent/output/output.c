@@ -213,7 +213,8 @@ static void tell_unstarted(const struct output *output, struct spooler_state *sp
 {
 	spool->max_bytes = output->unstarted;
 	g_strlcpy(spool->error,
-		"its thread cannot be started: too many threads (TasksMax=), or too little memory; restart the "
+		"its thread cannot be started: too many threads (TasksMax=), or too little memory; restart "
+		"the "
 		"agent once there is room",
 		sizeof(spool->error));
 }
