@@ -270,7 +270,8 @@ def test_killed_again_and_again(node, files, rotation):
     assert total <= ledger.sent <= total + ledger.again, str(ledger)
     assert node.agent.stop() == 0
     all_once(keys_of(recorded), files)
-    assert len(files.finished()) > 1
+    # an agent that is killed before it has written anything leaves no file
+    assert len(files.finished()) > (1 if rotation else 0)
     print(f"{ledger.sent} spans in {len(files.finished())} files, {ledger.again} events read again")
 
 

@@ -93,6 +93,16 @@ START_TEST(test_sync_full)
 END_TEST
 
 /* Many batches are one commit: all or none. */
+static void free_list(struct entry *list)
+{
+	while (list) {
+		struct entry *entry = list;
+
+		list = entry->next;
+		entry_destroy(entry);
+	}
+}
+
 START_TEST(test_list_in_one_commit)
 {
 	struct spool *spool = rig_open(rig_folder, 16 * MIB);
@@ -106,12 +116,7 @@ START_TEST(test_list_in_one_commit)
 	}
 	ck_assert(spool_put(spool, list));
 	ck_assert_int_eq(rig_drain(spool, NULL), 50);
-	while (list) {
-		struct entry *entry = list;
-
-		list = entry->next;
-		entry_destroy(entry);
-	}
+	free_list(list);
 	spool_destroy(spool);
 }
 END_TEST
@@ -174,6 +179,31 @@ START_TEST(test_full)
 	ck_assert_uint_le(disk_use(), max);
 	spool_destroy(spool);
 	ck_assert_uint_lt(disk_use(), MIB + 64 * 1024); /* an empty spool gives the disk back */
+}
+END_TEST
+
+/* So are commits of several batches, as large as the spooler makes them, beside a log that is half full. */
+START_TEST(test_full_of_groups)
+{
+	uint64_t max = 8 * MIB;
+	struct spool *spool = rig_open(rig_folder, max);
+	int64_t next = 1;
+
+	for (unsigned commit = 0; commit < 60; commit++) {
+		unsigned batches = commit % 2 ? 8 : 6;
+		struct entry *list = NULL;
+
+		for (unsigned i = 0; i < batches; i++, next += 400) {
+			struct entry *entry = rig_entry(next, 400, 300);
+
+			entry->next = list;
+			list = entry;
+		}
+		ck_assert(spool_put(spool, list));
+		ck_assert_uint_le(disk_use(), max);
+		free_list(list);
+	}
+	spool_destroy(spool);
 }
 END_TEST
 
@@ -370,6 +400,7 @@ static Suite *spool_suite(void)
 	tcase_add_test(tcase, test_sync_full);
 	tcase_add_test(tcase, test_list_in_one_commit);
 	tcase_add_loop_test(tcase, test_full, 0, 5);
+	tcase_add_test(tcase, test_full_of_groups);
 	tcase_add_test(tcase, test_under_way_is_not_evicted);
 	tcase_add_test(tcase, test_somebody_reads);
 	tcase_add_test(tcase, test_one_agent_at_a_time);

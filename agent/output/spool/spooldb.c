@@ -183,7 +183,8 @@ int spooldb_move_log(struct spooldb *db)
 
 /*
  * Takes the room that the file will need when its log is moved, before anything goes into the log: so that a
- * disk that is full never keeps what was delivered from being deleted.
+ * disk that is full never keeps what was delivered from being deleted. What goes beyond the limit takes the
+ * pages of older batches, which are deleted for it.
  */
 static int reserve(struct spooldb *db, uint64_t bytes)
 {
@@ -191,7 +192,8 @@ static int reserve(struct spooldb *db, uint64_t bytes)
 	int64_t pages = spooldb_number(db, SPOOLDB_PAGES, &rc);
 	int64_t free_pages = spooldb_number(db, SPOOLDB_FREE_PAGES, &rc);
 	int64_t more = (int64_t)(bytes / (SPOOLFILE_PAGE - 100)) + 16 - free_pages;
-	sqlite3_int64 size = (pages + MAX(more, 0)) * SPOOLFILE_PAGE;
+	sqlite3_int64 most = MAX(pages, db->pages_max);
+	sqlite3_int64 size = MIN(pages + MAX(more, 0), most) * SPOOLFILE_PAGE;
 
 	if (rc == SQLITE_OK && (free_pages < 0 || free_pages > pages))
 		return SQLITE_CORRUPT; /* the hint would be as wrong, and fill the disk */
