@@ -108,15 +108,24 @@ static void edit_attributes(struct retagging *is, struct tag **to, struct attrib
 	*to += attributes->count;
 }
 
-/* The text of a status is what Zipkin has in the tag `error`. */
+/* The text of a status is what Zipkin has in the tag `error`; it has no name that could change. */
 static void edit_status(struct retagging *is, struct span_more *more)
 {
-	struct tag error = {{"error", 5}, more->status_message, TAG_TEXT};
+	const struct tag error = {{"error", 5}, more->status_message, TAG_TEXT};
+	struct tagfate fate = find_fate(is, &error);
 
-	if (!more->status_message.size || !changes(is, &error))
+	if (!more->status_message.size)
 		return;
+	if (fate.dropped) {
+		more->status_message = (struct text){"", 0};
+		is->counts->dropped++;
+	} else if (fate.redacted && !text_is_equal(more->status_message, redacted)) {
+		more->status_message = redacted;
+		is->counts->redacted++;
+	} else {
+		return;
+	}
 	is->changed = true;
-	more->status_message = change(is, &error, NULL, 0) ? error.value : (struct text){"", 0};
 }
 
 static size_t count_more(const struct span *span)
