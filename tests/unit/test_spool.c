@@ -92,7 +92,6 @@ START_TEST(test_sync_full)
 }
 END_TEST
 
-/* Many batches are one commit: all or none. */
 static void free_list(struct entry *list)
 {
 	while (list) {
@@ -103,6 +102,7 @@ static void free_list(struct entry *list)
 	}
 }
 
+/* Many batches are one commit: all or none. */
 START_TEST(test_list_in_one_commit)
 {
 	struct spool *spool = rig_open(rig_folder, 16 * MIB);
