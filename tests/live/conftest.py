@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-sys.dont_write_bytecode = True
+sys.dont_write_bytecode = not sys.pycache_prefix  # ./check has a folder for it
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from rig.fixtures import tmp_path  # noqa: E402, F401

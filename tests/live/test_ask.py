@@ -17,8 +17,8 @@ import pytest
 from rig.memory import rss
 from rig.node import Node, sanitized
 from rig.process import exactly, free_port, wait_until
-from rig.scribe import Receiver
-from rig.sender import Client, frame, load_code
+from rig.scribe import Receiver, generated
+from rig.sender import Client, frame
 from test_input import start_agent
 from test_keep import is_kept
 from test_keep_traces import LOAD, PARTS, TRACES, nodes, sink  # noqa: F401 (two are fixtures)
@@ -364,7 +364,7 @@ class LyingAgent:
 def test_an_agent_above_that_lies(node):
     above = LyingAgent(IDS[2])
     port = start_agent(node, above.port, wait=False, output=KEEP)
-    load_code(node)
+    generated()
     hand(port, [entry(trace, 1 + at) for at, trace in enumerate(IDS)])
     wait_until(lambda: above.spans == 1, 20, "the one that it names truly")
     before = rss(node.agent)
@@ -397,7 +397,7 @@ def test_a_server_of_others(node):
 def test_clients_of_others(node, sink):  # noqa: F811
     """Who does not ask has the answer that there always was; generated code skips the field of one who does."""
     port = start_middle(node, sink)
-    load_code(node)
+    generated()
     with Client(port) as client:
         stream = client.transport._TFramedTransport__trans.handle
         stream.sendall(call([entry(IDS[0], 1)]))

@@ -23,7 +23,8 @@ from rig.attacks import ATTACKS, Tap, start_agent
 from rig.bystanders import Bystander, FileTally, SinkTally
 from rig.idsink import IdSink
 from rig.process import SLOW, exactly, free_port
-from rig.sender import Sender, load_code
+from rig.scribe import generated
+from rig.sender import Sender
 from rig.unit import Unit
 
 SECONDS = int(os.environ.get("BLKIN_ATTACKS", "30"))
@@ -52,7 +53,7 @@ class Defence:
 
     def __init__(self, node, rng, unit):
         self.node, self.rng, self.unit = node, rng, unit
-        load_code(node)
+        generated()
         os.mkdir(node.path("spans"))
         subprocess.run(["mount", "-o", f"remount,size={SHM_SIZE}", "/dev/shm"], check=True)
         sink = IdSink(node, free_port()).start()

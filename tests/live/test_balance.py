@@ -13,7 +13,8 @@ import pytest
 from rig.idsink import QUICK, IdSink
 from rig.process import answers, exactly, free_port, wait_until
 from rig.rendezvous import in_order
-from rig.sender import Client, load_code, message
+from rig.scribe import generated
+from rig.sender import Client, message
 
 pytestmark = pytest.mark.as_root("host names, and names of servers, take root")
 
@@ -44,7 +45,7 @@ class Fleet:
         self.rounds = 0
         with open(node.path("hosts"), "w", encoding="utf-8") as file:
             file.write("127.0.0.1 localhost\n" + "".join(f"{address} {NAME}\n" for address in ADDRESSES))
-        load_code(node)
+        generated()
         for name, port in zip(names, self.inputs):
             self.start(name, port, output)
         for port in self.inputs:

@@ -16,7 +16,8 @@ from rig.idsink import IdSink
 from rig.node import TOP, Node
 from rig.process import answers, exactly, free_port, wait_until
 from rig.prometheus import FLEET, Prometheus
-from rig.sender import Client, Sender, frame, load_code, message
+from rig.scribe import generated
+from rig.sender import Client, Sender, frame, message
 from test_input import check_came, run_senders, start_agent, wait_received
 from test_keep import is_kept
 
@@ -158,7 +159,7 @@ def test_other_clients_do_not_notice(node, keep):
     """Who tells no share has the answer that there always was; who does gets a field that generated code skips."""
     sink = IdSink(node, free_port()).start()
     port = start_agent(node, sink.port, wait=False, output=keep)
-    load_code(node)
+    generated()
     with Client(port) as client:
         stream = client.transport._TFramedTransport__trans.handle
         stream.sendall(call([message(7, 0, 0)], 0))

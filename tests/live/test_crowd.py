@@ -11,7 +11,8 @@ import time
 import pytest
 from rig.idsink import IdSink
 from rig.process import answers, exactly, free_port, wait_until
-from rig.sender import Client, Sender, load_code, message, raw
+from rig.scribe import generated
+from rig.sender import Client, Sender, message, raw
 from test_input import TIMID, check_came, run_senders, start_agent, wait_received, wait_senders
 
 PLACES = 64
@@ -137,7 +138,7 @@ def test_more_leaves_than_places(node):
 
 
 def start_at_path(node, server, path, **keys):
-    load_code(node)
+    generated()
     node.start_agent(server, input=dict({"scribe": path}, **keys))
     wait_until(lambda: os.path.exists(path), 10, "the socket")
 

@@ -13,7 +13,7 @@ import pytest
 from rig.load import LOAD
 from rig.moody import read_list
 from rig.process import wait_until
-from rig.scribe import decode, generate
+from rig.scribe import decode, generated
 from rig.unpack import unpack
 from test_doctor import expect, findings, start_load
 from expect import key_of
@@ -34,7 +34,7 @@ class Endless:
     """Answers each call with @answer, and then sends @more again and again. Nothing ends before its peer does."""
 
     def __init__(self, node, answer, more):
-        generate(node.path("generated"))
+        generated()
         self.answer, self.more = answer, more
         self.taken, self.connections = [], 0
         self.listener = socket.create_server(("127.0.0.1", 0))

@@ -11,8 +11,8 @@ import pytest
 from rig.idsink import IdSink, wanted_ids
 from rig.moody import LATER, OK, Moody
 from rig.process import answers, exactly, free_port, wait_until
-from rig.scribe import Receiver
-from rig.sender import Client, Sender, frame, load_code, message, raw
+from rig.scribe import Receiver, generated
+from rig.sender import Client, Sender, frame, message, raw
 
 SPANS = 2000
 TIMID = {"retry_min": "50ms", "retry_max": "500ms"}
@@ -30,7 +30,7 @@ def wait_up(*nodes):
 
 def start_agent(node, server, wait=True, **sections):
     """An agent with an intake, whose port is returned."""
-    load_code(node)
+    generated()
     port = free_port()
     sections["input"] = dict({"scribe": f"127.0.0.1:{port}"}, **sections.get("input", {}))
     node.start_agent(server, wait=wait, **sections)

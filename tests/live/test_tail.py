@@ -14,7 +14,8 @@ import pytest
 from rig.node import paced
 from rig.otlpsender import Grpc, Http, numbered
 from rig.process import free_port, wait_until
-from rig.sender import Client, load_code, message
+from rig.scribe import generated
+from rig.sender import Client, message
 from test_files import LOAD, NONE, ordinals
 
 ERRORS = "tests/live/programs/errorload"
@@ -178,7 +179,7 @@ def test_inputs(node, receiver):
     """What comes by the inputs is shown with what the node records, and chosen as that is; several inputs at once."""
     ports = {key: free_port() for key in ("scribe", "otlp", "otlp-grpc")}
     node.start_agent(receiver.port, input={key: f"127.0.0.1:{port}" for key, port in ports.items()})
-    load_code(node)
+    generated()
 
     def send():
         with Http(ports["otlp"]) as by_http, Grpc(ports["otlp-grpc"]) as by_grpc:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 
 import pytest
+from rig.scribe import generated
 from rig import sender
 from rig.otlpsender import Grpc, Http, numbered
 from rig.process import answers, free_port, wait_until
@@ -183,7 +184,7 @@ def test_what_this_node_hands_over_is_counted(node, lines, elsewhere):
 
 def test_calls_that_bring_messages_have_names_of_their_own(node, lines):
     """A name comes with a call that brings a message, too, and at once with others that bring none."""
-    sender.load_code(node)
+    generated()
     port = free_port()
     both = quick(lines, takes="spans, messages", format="json2")
     node.start_agent(free_port(), output=both, input={"scribe": f"127.0.0.1:{port}"})

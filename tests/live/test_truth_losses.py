@@ -14,8 +14,8 @@ from rig.load import LOAD
 from rig.moody import EXCEPTION, OK, Moody
 from rig.node import WHOLE_STACKS
 from rig.process import free_port, stopped
-from rig.scribe import Receiver
-from rig.sender import Client, load_code
+from rig.scribe import Receiver, generated
+from rig.sender import Client
 from test_doctor import start_load
 from test_truth_outputs import all_kinds, go_on, wait_told
 
@@ -25,7 +25,7 @@ SMALL = {**QUICK, "batch-size": "4K", "queue-size": "64K"}
 
 def send_nonsense(node, port):
     """The sender is told, too."""
-    load_code(node)
+    generated()
     from thrift.Thrift import TApplicationException  # noqa: PLC0415 it is there only once the code is
 
     with Client(port) as client, pytest.raises(TApplicationException):

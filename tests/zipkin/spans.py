@@ -19,8 +19,8 @@ from rig.kafkatopic import Topic  # noqa: E402
 from rig.node import Node  # noqa: E402
 from rig.otlpsink import OtlpSink  # noqa: E402
 from rig.process import exactly, free_port  # noqa: E402
-from rig.scribe import Receiver  # noqa: E402
-from rig.sender import Client, load_code  # noqa: E402
+from rig.scribe import Receiver  # noqa: E402, generated
+from rig.sender import Client  # noqa: E402
 from rig.spanfiles import SpanFiles  # noqa: E402
 from rig.unpack import unpack  # noqa: E402
 from test_files_otlp import OtlpFiles, read_lines  # noqa: E402
@@ -166,7 +166,7 @@ def check(way, spans, outputs):
 def by_scribe(node, kafka, spans):
     outputs = Outputs(node, kafka, "scribe")
     port = free_port()
-    load_code(node)
+    generated()
     node.start_agent(outputs.scribe.port, input={"scribe": f"127.0.0.1:{port}"}, **outputs.sections)
     with Client(port) as client:
         for begin in range(0, len(spans), BATCH):

@@ -13,7 +13,7 @@ import time
 from collections import defaultdict
 
 from rig.process import Trouble, answers, free_port
-from rig.scribe import generate as generate_thrift
+from rig.scribe import generated
 
 from .client import run_client
 from .files import record, trace_of
@@ -205,10 +205,8 @@ def measure_old(node, sizes):
     """Both read the same classic trace, and send it to the same collector."""
     few, _, _ = record(node, "classic", 60, 0)
     many, events, spans = record(node, "classic", sizes.old_events, 30_000)
-    generated = node.path("thrift")
-    generate_thrift(generated)
     sink = Sink(node, free_port())
-    old = [sys.executable, os.path.join(SOURCES, "old.py"), generated, sink.port]
+    old = [sys.executable, os.path.join(SOURCES, "old.py"), generated(), sink.port]
     new = [node.built("cli/blkin"), "import", "--server", f"127.0.0.1:{sink.port}"]
     rounds = defaultdict(list)
     for _ in range(sizes.rival_rounds):

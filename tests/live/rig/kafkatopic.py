@@ -6,7 +6,7 @@ import struct
 
 from .otlpsink import attributes, messages
 from .process import Trouble, exactly, wait_until
-from .scribe import generate
+from .scribe import generated
 
 STRUCT = 12  # TBinary's type
 
@@ -54,7 +54,7 @@ class Topic:
     def __init__(self, kafka, name, format="thrift"):  # noqa: A002
         from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition  # noqa: PLC0415
 
-        generate(kafka.node.path("generated"))
+        generated()
         self.name = name
         self.format = format
         self.messages = []  # (partition, key, value)

@@ -3,7 +3,6 @@
 
 import base64
 import contextlib
-import os
 import socket
 import ssl
 import struct
@@ -12,7 +11,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from .process import free_port, wait_until
-from .scribe import decode, generate
+from .scribe import decode, generated
 from .unpack import unpack
 
 FRAME = struct.Struct("!I")
@@ -27,7 +26,7 @@ class Moody:
 
     def __init__(self, node, mood=lambda messages: OK, tls=None):
         """@tls: an ssl.SSLContext of the server's side."""
-        generate(os.path.join(node.folder, "generated"))
+        generated()
         self.mood = mood
         self.delay = 0  # seconds before each answer
         self.strict = True  # the header's form
@@ -172,7 +171,7 @@ class MoodyWeb:
     """The same that speaks HTTP: @status(messages) is the status of each answer, 202 for those that it takes."""
 
     def __init__(self, node, status=lambda messages: 202):
-        generate(os.path.join(node.folder, "generated"))
+        generated()
         self.taken = taken = []
 
         class Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A node: LTTng's two daemons, the agent, and programs to be traced. Run it within tests/isolate."""
 
+import collections
 import contextlib
 import functools
 import glob
@@ -22,7 +23,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.realpath(os.path.join(HERE, "../../.."))
 with open(os.path.join(TOP, "meson.build"), encoding="utf-8") as build:
     VERSION = re.search(r"^  version: '(.*)',$", build.read(), re.MULTILINE)[1]
-SAMPLE = re.compile(r'^(\w+)(\{(?:[^"]|"(?:[^"\\]|\\.)*")*?\})? (\S+)$')
+SAMPLE = re.compile(r'^(\w+)(\{(?:[^"]|"(?:[^"\\]|\\.)*")*?\})? (\S+)$', re.MULTILINE)
+OUTPUT = re.compile(r'output="([^"]*)",?')
 
 
 def build_dir():
@@ -337,12 +339,16 @@ class Node:
         code, page = self.http_get("/metrics")
         if code != 200:
             raise Trouble(f"/metrics answers {code}")
-        lines = [line for line in page.split("\n") if line and not line.startswith("#")]
+        samples = SAMPLE.findall(page)
+        if len(samples) != sum(line[:1] not in ("", "#") for line in page.split("\n")):
+            raise Trouble(f"/metrics has a line that is no sample:\n{page}")
         amounts = {}
-        for name, labels, amount in (SAMPLE.match(line).groups() for line in lines):
-            of = re.search(r'output="([^"]*)",?', labels or "")
-            if not of or of[1] == output:
-                labels = (labels or "").replace(of[0] if of else "", "").replace(",}", "}").replace("{}", "")
+        for name, labels, amount in samples:
+            of = OUTPUT.search(labels)
+            if not of:
+                amounts[name + labels] = float(amount)
+            elif of[1] == output:
+                labels = labels.replace(of[0], "").replace(",}", "}").replace("{}", "")
                 amounts[name + labels] = float(amount)
         return amounts
 
@@ -399,13 +405,22 @@ class Node:
         return ledger
 
 
+def totals(metrics):
+    """What the series of each name have together."""
+    sums = collections.defaultdict(float)
+    for key, value in metrics.items():
+        sums[key.partition("{")[0]] += value
+    return sums
+
+
 class Lane:
     """What an output has of a kind of items, `events` or `messages`, from /metrics."""
 
     def __init__(self, metrics, kind):
+        sums = totals(metrics)
+
         def total(name):
-            name = f"blkin_agent_{kind}_{name}_total"
-            return int(sum(value for key, value in metrics.items() if re.split(r"\{", key)[0] == name))
+            return int(sums[f"blkin_agent_{kind}_{name}_total"])
 
         self.kind, self.metrics = kind, metrics
         for row in ("taken", "recovered", "sent", "sent_again", "given_back", "dropped"):
@@ -433,8 +448,10 @@ class Ledger:
     """The ledger's rows, from /metrics."""
 
     def __init__(self, metrics):
+        sums = totals(metrics)
+
         def total(name):
-            return int(sum(value for key, value in metrics.items() if re.split(r"\{", key)[0] == name))
+            return int(sums[name])
 
         def one(name, **labels):
             wanted = ",".join(f'{key}="{value}"' for key, value in labels.items())

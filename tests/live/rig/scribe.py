@@ -5,11 +5,15 @@ It runs as a process of its own (python3 scribe.py GENERATED PORT FILE), so that
 message to FILE before it acknowledges it. Receiver is the other half: it starts that process, and reads FILE.
 """
 
+import atexit
 import base64
+import functools
 import os
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -49,13 +53,15 @@ def serve(generated, port, path):
     ).serve()
 
 
-def generate(folder):
-    """The Python code of proto/*.thrift, in @folder."""
-    os.makedirs(folder, exist_ok=True)
+@functools.cache
+def generated():
+    """The folder with the Python code of proto/*.thrift, which can be imported then; it goes with this process."""
+    folder = tempfile.mkdtemp(prefix="blkin-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for idl in ("scribe.thrift", "zipkinCore.thrift"):
         subprocess.run(["thrift", "-gen", "py", "-out", folder, os.path.join(PROTO, idl)], check=True)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    sys.path.insert(0, folder)
+    return folder
 
 
 def decode(message):
@@ -79,21 +85,20 @@ class Receiver:
         self.node = node
         self.port = port
         self.path = os.path.join(node.folder, f"received-{port}")
-        self.generated = os.path.join(node.folder, "generated")
         self.program = None
         self._offset = 0
         self._rest = b""
         self.messages = []  # (category, message) as received
         self._decoded = []  # of the first ones, as tests ask again and again
         open(self.path, "ab").close()
-        generate(self.generated)
+        generated()
 
     def start(self):
         from .process import answers
 
         self._cut()
         self.program = self.node.start(
-            ["/usr/bin/python3", os.path.join(HERE, "scribe.py"), self.generated, self.port, self.path],
+            ["/usr/bin/python3", os.path.join(HERE, "scribe.py"), generated(), self.port, self.path],
             name="scribe",
         )
         self.program.wait_ready(lambda: answers(self.port))

@@ -5,19 +5,14 @@ are like spanload's, so an IdSink knows them: those of worker PROCESS.THREAD.
 """
 
 import base64
-import os
 import socket
 import struct
 import time
 
 from .persistent import Persistent
-from .scribe import generate
+from .scribe import generated
 
 FRAME = struct.Struct("!I")
-
-
-def load_code(node):
-    generate(os.path.join(node.folder, "generated"))
 
 
 def encode(process, thread, ordinal):
