@@ -42,7 +42,9 @@ static const struct tagrules *rules_of(const struct output_config *is, enum kind
 
 bool output_is_plain(const struct output_config *is)
 {
-	return !*is->tags && !rules_of(is, KIND_SPANS) && is->keep == 1;
+	const struct uplink_type *type = uplink_types[is->type];
+
+	return !*is->tags && !rules_of(is, KIND_SPANS) && is->keep == 1 && !(type->looks && type->looks(is));
 }
 
 static struct queue_limits queue_limits(

@@ -32,7 +32,8 @@ struct output_manner {
 	const char *state_directory; /* borrowed for the call */
 };
 
-/* Whether it sends every span, as it was made: without tags and rules of its own. */
+/* Whether it sends every span, as it was made: without tags and rules of its own, and without a look at it.
+ */
 bool output_is_plain(const struct output_config *is);
 
 /* Starts to deliver. NULL, having logged why, if what @is says does not do; the uplink keeps a reference to

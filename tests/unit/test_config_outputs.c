@@ -5,6 +5,7 @@
 
 #include "config/load.h"
 #include "config/merge.h"
+#include "output/outputs.h"
 
 START_TEST(test_outputs)
 {
@@ -323,6 +324,35 @@ START_TEST(test_proxies)
 }
 END_TEST
 
+/* Which format spans may be encoded in as they are made: that of the only output, if it takes them as they
+ * are. */
+START_TEST(test_sole_format)
+{
+	static const struct {
+		const char *text;
+		int format; /* -1: they are wanted as records */
+	} cases[] = {
+		{"[output]\ntype = scribe\n", BATCH_ZIPKIN_SPANS},
+		{"[output]\ntype = http\nserver = h:1\nformat = json2\n", BATCH_ZIPKIN_JSON},
+		{"[output]\ntype = otlp\nserver = h:1\n[output b]\ntype = none\n", BATCH_OTLP_SPANS},
+		{"[output]\ntype = kafka\nbrokers = h:1\n", BATCH_ZIPKIN_SPANS},
+		{"[output]\ntype = kafka\nbrokers = h:1\nkey = trace\n", -1},
+		{"[output]\ntype = file\ndirectory = /f\n", -1},
+		{"[output]\ntype = scribe\ntags = a=b\n", -1},
+		{"[output]\ntype = scribe\n[output b]\ntype = otlp\nserver = h:1\n", -1},
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		enum batch_format format;
+		struct config config;
+
+		ck_assert_int_eq(read_text(&config, cases[i].text), 0);
+		ck_assert_int_eq(outputs_sole_format(&config, &format) ? (int)format : -1, cases[i].format);
+		config_free(&config);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("read");
@@ -336,6 +366,7 @@ int main(void)
 	tcase_add_test(tests, test_default_servers);
 	tcase_add_test(tests, test_keys_of_another_type);
 	tcase_add_test(tests, test_proxies);
+	tcase_add_test(tests, test_sole_format);
 	tcase_add_test(tests, test_merge);
 	tcase_add_test(tests, test_merge_again);
 	return run_cases("outputs", tests);

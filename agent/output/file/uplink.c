@@ -305,8 +305,16 @@ static struct uplink *create(
 	return NULL;
 }
 
+/* For its identity. */
+static bool looks(const struct output_config *output)
+{
+	(void)output;
+	return true;
+}
+
 /* Files get no item of ours, so there is no probe. */
 const struct uplink_type uplink_type_file = {
 	.events = BATCH_EVENT_JSON,
+	.looks = looks,
 	.create = create,
 };

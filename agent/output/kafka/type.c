@@ -16,8 +16,15 @@ static bool check_library(char *why, size_t size)
 	return false;
 }
 
+/* For its key. */
+static bool looks(const struct output_config *output)
+{
+	return settings_keyed(output, KIND_SPANS);
+}
+
 const struct uplink_type uplink_type_kafka = {
 	.events = BATCH_EVENT_JSON,
+	.looks = looks,
 	.create = kafkauplink_create,
 	.probe = kafkaprobe_begin,
 	.check_library = check_library,

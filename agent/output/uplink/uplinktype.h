@@ -32,6 +32,10 @@ struct uplink_type {
 	enum batch_format spans;  /* of spans, if the key `format` does not say it, */
 	enum batch_format events; /* and of events; messages are sent as they came */
 
+	/* Whether it looks into each span that it sends: a record is read sooner than what was made of it.
+	 * NULL: it does not. */
+	bool (*looks)(const struct output_config *output);
+
 	/* NULL, having logged why, if it cannot be had; of none there is none. */
 	struct uplink *(*create)(
 		struct event_base *base, struct queue *queue, const struct uplink_options *options);
