@@ -48,7 +48,11 @@ def begin(node, receiver, most, memory=1, rate=200, **session):
 
 
 def burst(node, number):
-    """Nobody empties the ring buffers meanwhile."""
+    """
+    Nobody empties the ring buffers meanwhile. Where a session is about to end, LTTng would wait for its consumer daemon, and the
+    program for LTTng.
+    """
+    node.wait_for(lambda: len(sessions_of(node)) == 1, 30, "the session before to be gone")
     with stopped(node.consumer_pid()):
         node.run([LOAD, "-P", number, "-w", 20, "-n", BURST])
 
