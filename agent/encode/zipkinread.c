@@ -4,10 +4,8 @@
 
 #include "encode/spanread.h"
 #include "encode/zipkin.h"
+#include "encode/zipkinwire.h"
 #include "net/tbinary.h"
-
-/* Types of binary annotations. */
-enum { TYPE_BOOL = 0, TYPE_STRING = 6 };
 
 /* Annotations that may say the span's times; each stays an annotation if it does not. */
 enum edge { BEGIN, END, WIRE_SENT, WIRE_RECEIVED, EDGES };
@@ -21,9 +19,8 @@ struct found {
 /* Whose address it is, when that is a tag: the server's, the client's, the broker's. */
 enum remote { REMOTE_SERVER, REMOTE_CLIENT, REMOTE_BROKER, REMOTES };
 
-/* What is found while the fields come by. */
+/* What is found while the annotations and tags come by. */
 struct reading {
-	struct tbinary_reader from;
 	struct span *span;
 	struct span_memory *memory;
 	bool has_host; /* the local endpoint was there */
@@ -32,55 +29,24 @@ struct reading {
 	struct endpoint remotes[REMOTES];
 };
 
-static struct text get_text(struct tbinary_reader *from)
+/* There are encoders that take no text without data. */
+static struct text some(struct text text)
 {
-	struct text text;
-
-	text.data = (const char *)tbinary_get_string(from, &text.size);
-	return text;
+	return text.data ? text : (struct text){"", 0};
 }
 
-static uint64_t get_i64(struct tbinary_reader *from)
+static struct endpoint endpoint_of(const struct zipkinwire_host *host)
 {
-	uint64_t high = tbinary_get_i32(from);
+	struct endpoint endpoint = {.service = host->service, .port = host->port};
 
-	return high << 32 | tbinary_get_i32(from);
-}
-
-static uint16_t get_i16(struct tbinary_reader *from)
-{
-	unsigned high = tbinary_get_u8(from);
-
-	return (uint16_t)(high << 8 | tbinary_get_u8(from));
-}
-
-static void get_endpoint(struct tbinary_reader *from, struct endpoint *endpoint)
-{
-	struct text long_address;
-	uint32_t address;
-	uint8_t type;
-	int16_t id;
-
-	*endpoint = (struct endpoint){0};
-	while (tbinary_get_field(from, &type, &id)) {
-		if (id == 1 && type == TBINARY_I32) {
-			address = tbinary_get_i32(from);
-			tbinary_put_i32(endpoint->address, address);
-			endpoint->address_size = address ? 4 : endpoint->address_size;
-		} else if (id == 2 && type == TBINARY_I16) {
-			endpoint->port = get_i16(from);
-		} else if (id == 3 && type == TBINARY_STRING) {
-			endpoint->service = get_text(from);
-		} else if (id == 4 && type == TBINARY_STRING) {
-			long_address = get_text(from);
-			if (long_address.size == 16) {
-				memcpy(endpoint->address, long_address.data, 16);
-				endpoint->address_size = 16;
-			}
-		} else {
-			tbinary_skip(from, type);
-		}
+	if (host->ipv6.size == 16) {
+		memcpy(endpoint.address, host->ipv6.data, 16);
+		endpoint.address_size = 16;
+	} else if (host->ipv4) {
+		tbinary_put_i32(endpoint.address, host->ipv4);
+		endpoint.address_size = 4;
 	}
+	return endpoint;
 }
 
 static const struct core {
@@ -107,40 +73,28 @@ static const struct core *find_core(struct text value)
 }
 
 /* The kind is that of the first core annotation; each of its edges counts once. */
-static void take_annotation(struct reading *is, int64_t time, struct text value, bool with_host)
+static void note_edge(struct reading *is, int64_t time, struct text value)
 {
-	const struct core *core = with_host ? find_core(value) : NULL;
+	const struct core *core = find_core(value);
 	struct found *edge = core ? &is->edges[core->edge] : NULL;
 
 	if (core && is->span->kind == SPAN_LOCAL)
 		is->span->kind = core->kind;
 	if (core && !edge->is_there && (core->kind == is->span->kind || core->kind == SPAN_LOCAL))
-		*edge = (struct found){
-			true, spanread_ns(time), is->memory->annotations.size / sizeof(struct annotation)};
-	spanread_annotation(is->memory, spanread_ns(time), value);
+		*edge = (struct found){true, time, is->memory->annotations.size / sizeof(struct annotation)};
 }
 
-static void get_annotation(struct reading *is)
+static void take_annotation(void *data, const struct zipkinwire_annotation *annotation)
 {
-	struct text value = {"", 0};
-	bool with_host = false;
-	int64_t time = 0;
-	uint8_t type;
-	int16_t id;
+	struct reading *is = data;
+	int64_t time = spanread_ns(annotation->time);
 
-	while (tbinary_get_field(&is->from, &type, &id)) {
-		if (id == 1 && type == TBINARY_I64) {
-			time = (int64_t)get_i64(&is->from);
-		} else if (id == 2 && type == TBINARY_STRING) {
-			value = get_text(&is->from);
-		} else if (id == 3 && type == TBINARY_STRUCT) {
-			get_endpoint(&is->from, &is->span->local);
-			is->has_host = with_host = true;
-		} else {
-			tbinary_skip(&is->from, type);
-		}
+	if (annotation->host) {
+		is->span->local = endpoint_of(annotation->host);
+		is->has_host = true;
+		note_edge(is, time, annotation->value);
 	}
-	take_annotation(is, time, value, with_host);
+	spanread_annotation(is->memory, time, some(annotation->value));
 }
 
 static bool is_text(struct text text, const char *word)
@@ -155,13 +109,13 @@ static bool is_address(struct text key)
 	return is_text(key, addresses[0]) || is_text(key, addresses[1]) || is_text(key, addresses[2]);
 }
 
-static void take_remote(struct reading *is, struct text key, const struct endpoint *host)
+static void take_remote(struct reading *is, struct text key, const struct zipkinwire_host *host)
 {
 	for (int i = 0; i < REMOTES; i++) {
 		if (!is_text(key, addresses[i]))
 			continue;
 		is->has_remote[i] = true;
-		is->remotes[i] = *host;
+		is->remotes[i] = endpoint_of(host);
 	}
 }
 
@@ -169,102 +123,24 @@ static void take_remote(struct reading *is, struct text key, const struct endpoi
  * The remote endpoint is in `sa`, `ca` or `ma`, which are true; an empty `lc` has just the place. What is no
  * text otherwise is not shown by Zipkin, either.
  */
-static void take_tag(
-	struct reading *is, struct text key, struct text value, uint32_t kind, const struct endpoint *host)
+static void take_tag(void *data, const struct zipkinwire_tag *tag)
 {
-	bool is_place = host && is_text(key, "lc") && !value.size;
+	struct text key = some(tag->key), value = some(tag->value);
+	bool is_place = tag->host && is_text(key, "lc") && !value.size;
+	struct reading *is = data;
 
-	if (host && kind == TYPE_BOOL && value.size == 1 && *value.data == 1)
-		take_remote(is, key, host);
-	if (kind != TYPE_STRING) {
-		is->memory->left_out += kind != TYPE_BOOL || !is_address(key);
+	if (tag->host && tag->type == ZIPKINWIRE_BOOL && value.size == 1 && *value.data == 1)
+		take_remote(is, key, tag->host);
+	if (tag->type != ZIPKINWIRE_STRING) {
+		is->memory->left_out += tag->type != ZIPKINWIRE_BOOL || !is_address(key);
 		return;
 	}
-	if (host && !is->has_host) {
-		is->span->local = *host;
+	if (tag->host && !is->has_host) {
+		is->span->local = endpoint_of(tag->host);
 		is->has_host = true;
 	}
 	if (!is_place)
 		spanread_tag(is->memory, &(struct tag){key, value, TAG_TEXT});
-}
-
-static void get_tag(struct reading *is)
-{
-	struct text key = {"", 0}, value = {"", 0};
-	struct endpoint host;
-	bool with_host = false;
-	uint32_t kind = 0;
-	uint8_t type;
-	int16_t id;
-
-	while (tbinary_get_field(&is->from, &type, &id)) {
-		if (id == 1 && type == TBINARY_STRING) {
-			key = get_text(&is->from);
-		} else if (id == 2 && type == TBINARY_STRING) {
-			value = get_text(&is->from);
-		} else if (id == 3 && type == TBINARY_I32) {
-			kind = tbinary_get_i32(&is->from);
-		} else if (id == 4 && type == TBINARY_STRUCT) {
-			get_endpoint(&is->from, &host);
-			with_host = true;
-		} else {
-			tbinary_skip(&is->from, type);
-		}
-	}
-	take_tag(is, key, value, kind, with_host ? &host : NULL);
-}
-
-static void get_list(struct reading *is, void (*get)(struct reading *is))
-{
-	uint8_t type = tbinary_get_u8(&is->from);
-	uint32_t count = tbinary_get_i32(&is->from);
-
-	while (count-- && !tbinary_failed(&is->from)) {
-		if (type == TBINARY_STRUCT)
-			get(is);
-		else
-			tbinary_skip(&is->from, type);
-	}
-}
-
-static void get_number_field(struct reading *is, int16_t id)
-{
-	struct span *span = is->span;
-	uint64_t number = get_i64(&is->from);
-
-	if (id == 1)
-		span->trace_id = number;
-	else if (id == 4)
-		span->id = number;
-	else if (id == 5)
-		span->parent_id = number;
-	else if (id == 10)
-		span->timestamp = spanread_ns((int64_t)number);
-	else if (id == 11)
-		span->duration = spanread_ns((int64_t)number);
-	else if (id == 12)
-		span->trace_id_high = number;
-}
-
-static void get_span(struct reading *is)
-{
-	uint8_t type;
-	int16_t id;
-
-	while (tbinary_get_field(&is->from, &type, &id)) {
-		if (type == TBINARY_I64)
-			get_number_field(is, id);
-		else if (id == 3 && type == TBINARY_STRING)
-			is->span->name = get_text(&is->from);
-		else if (id == 6 && type == TBINARY_LIST)
-			get_list(is, get_annotation);
-		else if (id == 8 && type == TBINARY_LIST)
-			get_list(is, get_tag);
-		else if (id == 9 && type == TBINARY_BOOL)
-			is->span->debug = tbinary_get_u8(&is->from) != 0;
-		else
-			tbinary_skip(&is->from, type);
-	}
 }
 
 /* An annotation that the span's kind and times say is none. */
@@ -388,16 +264,33 @@ static void drop_reason(struct span_memory *memory)
 	memory->tags.size -= sizeof(*tags);
 }
 
+/* What the fields say by themselves. */
+static void take_fields(struct span *span, const struct zipkinwire_span *wire)
+{
+	span->trace_id_high = wire->trace_id_high;
+	span->trace_id = wire->trace_id;
+	span->id = wire->id;
+	span->parent_id = wire->parent_id;
+	span->name = wire->name;
+	span->debug = wire->debug;
+	span->timestamp = spanread_ns(wire->timestamp);
+	span->duration = spanread_ns(wire->duration);
+}
+
 bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory)
 {
-	struct reading is = {.from = tbinary_read(bytes, size), .span = span, .memory = memory};
+	struct reading is = {.span = span, .memory = memory};
+	const struct zipkinwire_sink sink = {take_annotation, take_tag, &is};
+	struct zipkinwire_span wire;
+	size_t used;
 
 	span_memory_clear(memory);
 	*span = (struct span){0};
-	get_span(&is);
+	used = zipkinwire_read(&wire, bytes, size, &sink);
+	take_fields(span, &wire);
 	settle_times(&is);
 	settle_remote(&is);
 	drop_reason(memory);
 	spanread_lines(memory, span);
-	return !tbinary_failed(&is.from) && !tbinary_left(&is.from);
+	return used && used == size;
 }

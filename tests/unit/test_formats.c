@@ -348,6 +348,26 @@ START_TEST(messages_on_the_wire)
 }
 END_TEST
 
+/* An endpoint whose IPv6 address comes before that of IPv4, which is none; and a tag without a type is none.
+ */
+START_TEST(fields_in_any_order)
+{
+	static const char bytes[] =
+		"\x0f\0\x08\x0c\0\0\0\1\x0b\0\1\0\0\0\2sa\x0b\0\2\0\0\0\1\1\0"
+		"\x0f\0\6\x0c\0\0\0\1\x0c\0\3\x0b\0\4\0\0\0\x10"
+		"0123456789abcdef\x08\0\1\0\0\0\0\0\x0b\0\2\0\0\0\2sr\x0a\0\1\0\0\0\0\0\0\0\x64\0"
+		"\x0a\0\4\0\0\0\0\0\0\0\2\x0a\0\1\0\0\0\0\0\0\0\1";
+	struct span seen;
+
+	ck_assert(spanread_thrift(&seen, (const uint8_t *)bytes, sizeof(bytes), &memory));
+	ck_assert_uint_eq(memory.left_out, 1);
+	assert_json(&seen,
+		"{\"traceId\":\"0000000000000001\",\"id\":\"0000000000000002\",\"kind\":\"SERVER\","
+		"\"timestamp\":100,\"localEndpoint\":{\"ipv6\":\"3031:3233:3435:3637:3839:6162:6364:6566\"}"
+		",\"shared\":true}");
+}
+END_TEST
+
 /* What only OpenTelemetry has, as its own exporter to Zipkin writes it. */
 START_TEST(of_opentelemetry)
 {
@@ -561,6 +581,7 @@ int main(void)
 	tcase_add_loop_test(tests, addresses_of_others, 0, G_N_ELEMENTS(addresses));
 	tcase_add_test(tests, classic_core_annotations);
 	tcase_add_loop_test(tests, messages_on_the_wire, 0, G_N_ELEMENTS(wires));
+	tcase_add_test(tests, fields_in_any_order);
 	tcase_add_test(tests, of_opentelemetry);
 	tcase_add_test(tests, broken_text);
 	tcase_add_test(tests, any_byte_anywhere);
