@@ -12,11 +12,11 @@
 #include "core/record.h"
 #include "encode/eventjson.h"
 #include "encode/messagejson.h"
-#include "encode/zipkin.h"
 #include "output/spool/refusedrow.h"
 #include "output/spool/spoolrow.h"
 #include "printable.h"
 #include "spans/decode.h"
+#include "spans/shown.h"
 #include "spoolview.h"
 #include "status/trace/span2.h"
 #include "traces/trace_print.h"
@@ -143,33 +143,22 @@ static void put_spans(struct spoolview *view, const GPtrArray *spans)
 	}
 }
 
-/* Of a record. By way of Thrift, as everything that `blkin` shows is what Zipkin would. */
-static bool decode_record(const struct span *span, GPtrArray *spans, char *why, size_t size)
-{
-	struct buffer thrift = {0};
-	bool good = zipkin_encode(&thrift, span) >= 0 &&
-		    decode_own_span(thrift.data, thrift.size, spans, why, size);
-
-	buffer_free(&thrift);
-	return good;
-}
-
 /* Decodes the span, if possible, into @spans. Returns NULL, or why it cannot be shown. It is a record, or as
  * it came by Scribe, or as versions before stored it; no span in Thrift begins as a record does. */
 static const char *decode(const struct refusedrow *row, GPtrArray *spans, char *why, size_t size)
 {
 	struct span_memory memory = {0};
+	const char *wrong;
 	struct span span;
-	bool good;
 
 	if ((int64_t)row->kept != row->size)
 		return "only the beginning of so large a span is kept";
 	if (record_open(&span, row->span, row->kept, &memory))
-		good = decode_record(&span, spans, why, size);
+		wrong = shown_span(&span, spans);
 	else
-		good = decode_span(row->span, row->kept, spans, why, size);
+		wrong = decode_span(row->span, row->kept, spans, why, size) ? NULL : why;
 	span_memory_free(&memory);
-	return good ? NULL : why;
+	return wrong;
 }
 
 static void begin_refused_json(struct spoolview *view, const struct refusedrow *row)

@@ -257,12 +257,13 @@ static uint8_t *put_span(uint8_t *to, const struct span *span, struct encoding *
 	return tbinary_put_stop(to);
 }
 
-static int encode(struct buffer *out, const struct span *span)
+static int encode(void *to, const struct span *span)
 {
 	struct encoding encoding = {.local = &span->local,
 		.timestamp = span_timestamp_us(span),
 		.duration = span_duration_us(span)};
 	size_t span_room = measure(span, &encoding);
+	struct buffer *out = to;
 	uint8_t *start;
 
 	if (span_room > ZIPKIN_SPAN_MAX)
@@ -274,5 +275,5 @@ static int encode(struct buffer *out, const struct span *span)
 
 int zipkin_encode(struct buffer *out, const struct span *span)
 {
-	return zipkinplain_is(span) ? encode(out, span) : zipkinplain_encode(out, span, encode);
+	return zipkinplain_is(span) ? encode(out, span) : zipkinplain_take(out, span, encode);
 }

@@ -209,10 +209,11 @@ static size_t room(const struct span *span)
 	return SPAN_ROOM + items * ITEM_ROOM + JSONTEXT_MAX(texts);
 }
 
-static int encode(struct buffer *out, const struct span *span)
+static int encode(void *to, const struct span *span)
 {
 	struct encoding encoding = {NULL, 0};
 	size_t span_room = room(span);
+	struct buffer *out = to;
 
 	if (span_room > ZIPKINJSON_SPAN_MAX)
 		return -1;
@@ -224,5 +225,5 @@ static int encode(struct buffer *out, const struct span *span)
 
 int zipkinjson_encode(struct buffer *out, const struct span *span)
 {
-	return zipkinplain_is(span) ? encode(out, span) : zipkinplain_encode(out, span, encode);
+	return zipkinplain_is(span) ? encode(out, span) : zipkinplain_take(out, span, encode);
 }

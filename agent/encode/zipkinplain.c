@@ -139,14 +139,14 @@ static void make_annotations(
 	is->plain->annotations = annotations;
 }
 
-static int encode_more(struct buffer *out, const struct span *span, zipkinplain_encoder *encode)
+static int take_more(void *to, const struct span *span, zipkinplain_taker *take)
 {
 	const struct span_more *more = span->more;
 	size_t tags = (span->tag_count + MADE) * sizeof(struct tag);
 	struct buffer memory = {0};
 	struct span plain = *span;
 	struct making is = {.from = span, .plain = &plain};
-	int repaired;
+	int taken;
 
 	is.tags = (struct tag *)(void *)buffer_reserve(
 		&memory, tags + span->annotation_count * sizeof(struct annotation));
@@ -159,11 +159,11 @@ static int encode_more(struct buffer *out, const struct span *span, zipkinplain_
 		make_annotations(
 			&is, more->of_annotations, (struct annotation *)(void *)(memory.data + tags));
 	place_all(&is);
-	repaired = zipkinplain_encode(out, &plain, encode);
+	taken = zipkinplain_take(to, &plain, take);
 	buffer_free(&is.texts);
 	buffer_free(&is.placed);
 	buffer_free(&memory);
-	return repaired;
+	return taken;
 }
 
 /* What an output adds */
@@ -179,13 +179,13 @@ static void put_added(struct span *plain, struct tag *tags, const struct span *s
 			tags[plain->tag_count++] = wanted.tags[i];
 }
 
-static int encode_added(struct buffer *out, const struct span *span, zipkinplain_encoder *encode)
+static int take_added(void *to, const struct span *span, zipkinplain_taker *take)
 {
 	size_t most = span->added_count + span->tag_count;
 	struct buffer memory = {0};
 	struct span plain = *span;
 	struct tag few[FEW], *tags = few;
-	int repaired;
+	int taken;
 
 	if (most > FEW)
 		tags = (struct tag *)(void *)buffer_reserve(&memory, most * sizeof(*tags));
@@ -195,14 +195,14 @@ static int encode_added(struct buffer *out, const struct span *span, zipkinplain
 	if (span->tag_count)
 		memcpy(tags + plain.tag_count, span->tags, span->tag_count * sizeof(*tags));
 	plain.tag_count += span->tag_count;
-	repaired = encode(out, &plain);
+	taken = take(to, &plain);
 	buffer_free(&memory);
-	return repaired;
+	return taken;
 }
 
-int zipkinplain_encode(struct buffer *out, const struct span *span, zipkinplain_encoder *encode)
+int zipkinplain_take(void *to, const struct span *span, zipkinplain_taker *take)
 {
 	if (span->more)
-		return encode_more(out, span, encode);
-	return span->added_count ? encode_added(out, span, encode) : encode(out, span);
+		return take_more(to, span, take);
+	return span->added_count ? take_added(to, span, take) : take(to, span);
 }

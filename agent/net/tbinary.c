@@ -126,7 +126,7 @@ bool tbinary_get_field(struct tbinary_reader *reader, uint8_t *type, int16_t *id
 	return !tbinary_failed(reader);
 }
 
-/* A list or set. For one that the generated code takes, @field says what its elements have to be. */
+/* A list or set. For one that is read, @field says what its elements have to be. */
 static bool walk_list(struct tbinary_reader *reader, const struct tbinary_field *field, int depth)
 {
 	const struct tbinary_field element = {.type = TBINARY_STRUCT, .of = field ? field->of : NULL};
@@ -196,7 +196,7 @@ static bool walk_struct(struct tbinary_reader *reader, const struct tbinary_stru
 	return !tbinary_failed(reader);
 }
 
-/* @field: what the generated code takes the value for; NULL if it skips it. */
+/* @field: what the value is read as; NULL if it is skipped. */
 static bool walk_value(
 	struct tbinary_reader *reader, uint8_t type, const struct tbinary_field *field, int depth)
 {

@@ -149,10 +149,9 @@ struct tbinary_message {
 bool tbinary_get_message(struct tbinary_reader *reader, struct tbinary_message *message);
 
 /*
- * Checking for the code that Thrift generates for c_glib. It trusts what it reads: it allocates what a length
- * says, takes a list's elements for what the IDL says, and frees a field that comes twice in the wrong way.
- * So the bytes are checked against what that code takes; it skips a field of another id or type, which has to
- * be sound all the same.
+ * Checking a struct as a whole, so that who then reads it needs no check: each of its fields comes once, and
+ * a list is not longer than it may be, and has the structs that it should have. A field of another id or type
+ * is one to be skipped, which has to be sound all the same.
  */
 struct tbinary_field {
 	int16_t id;

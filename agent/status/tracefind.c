@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "encode/spanread.h"
-#include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
 #include "queue/item.h"
 #include "status/trace/spanof.h"
@@ -37,40 +36,18 @@ static bool read_id(const char *text, uint64_t *high, uint64_t *low)
 
 /* Decoding */
 
-/* What is in Zipkin's version 1 for others alone: the text of an error once more. */
-static bool is_added(const struct span *span, const struct tag *tag)
-{
-	if (!text_is(tag->key, ZIPKIN_STATUS_DESCRIPTION))
-		return false;
-	for (size_t i = 0; i < span->tag_count; i++)
-		if (text_is(span->tags[i].key, "error") && text_is_equal(span->tags[i].value, tag->value))
-			return true;
-	return false;
-}
-
-static void leave_out_added(struct span *span, GArray *tags)
-{
-	for (size_t i = 0; i < span->tag_count; i++)
-		if (!is_added(span, &span->tags[i]))
-			g_array_append_val(tags, span->tags[i]);
-	span->tags = (const struct tag *)(const void *)tags->data;
-	span->tag_count = tags->len;
-}
-
 /* Core annotations are none in version 2's JSON, so that it is the way there. NULL: it is no span. */
 static struct span2 *decode(const struct traced *traced)
 {
 	struct span_memory memory = {0}, again = {0};
-	g_autoptr(GArray) tags = g_array_new(FALSE, FALSE, sizeof(struct tag));
 	struct buffer json = {0};
 	struct span2 *is = NULL;
 	struct span span;
 
-	if (item_read(&span, traced->format, traced->bytes, traced->size, &memory)) {
-		leave_out_added(&span, tags);
-		if (zipkinjson_encode(&json, &span) >= 0 &&
-			spanread_json(&span, json.data, json.size, &again))
-			is = spanof(&span);
+	if (item_read(&span, traced->format, traced->bytes, traced->size, &memory) &&
+		zipkinjson_encode(&json, &span) >= 0 && spanread_json(&span, json.data, json.size, &again)) {
+		is = spanof(&span);
+		span2_leave_out_added(is);
 	}
 	buffer_free(&json);
 	span_memory_free(&memory);

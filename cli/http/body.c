@@ -9,9 +9,9 @@
 #include "encode/jsonread.h"
 #include "encode/otlpjson.h"
 #include "encode/spanread.h"
-#include "encode/zipkin.h"
 #include "net/tbinary.h"
 #include "spans/decode.h"
+#include "spans/shown.h"
 
 #define PIECE (256 * 1024)
 
@@ -68,20 +68,14 @@ bool body_unpack(const char *encoding, const uint8_t *data, size_t size, struct 
 struct reading {
 	GPtrArray *spans;
 	struct span_memory memory;
-	struct buffer again; /* a span in Thrift */
 	bool failed;
 };
 
-/* By way of Thrift, as everything that `blkin` shows is what Zipkin would. */
 static void add(void *data, const struct span *span)
 {
 	struct reading *reading = data;
-	char error[256];
 
-	reading->again.size = 0;
-	reading->failed |= zipkin_encode(&reading->again, span) < 0 ||
-			   !decode_own_span(reading->again.data, reading->again.size, reading->spans, error,
-				   sizeof(error));
+	reading->failed |= shown_span(span, reading->spans) != NULL;
 }
 
 static bool read_otlp_json(struct reading *reading, const char *text, size_t size)
@@ -121,7 +115,6 @@ static bool read_zipkin_json(struct reading *reading, const char *text, size_t s
 	return jsonread_is_over(&from);
 }
 
-/* The generated code reads each. */
 static bool read_zipkin_list(struct reading *reading, const uint8_t *data, size_t size)
 {
 	struct tbinary_reader reader = tbinary_read(data, size);
@@ -163,6 +156,5 @@ bool body_read(enum body_kind kind, const uint8_t *data, size_t size, GPtrArray 
 	if (!good)
 		g_ptr_array_set_size(spans, (gint)before);
 	span_memory_free(&reading.memory);
-	buffer_free(&reading.again);
 	return good;
 }

@@ -4,13 +4,13 @@
 #include <glib.h>
 
 #include "base/log.h"
-#include "queue/encoding.h"
-#include "spans/decode.h"
+#include "spans/shown.h"
 #include "status/trace/span2.h"
 
 struct print {
 	struct span_printer *printer;
-	GPtrArray *spans; /* decoded */
+	GPtrArray *spans; /* decoded, in */
+	struct span_memory memory;
 	uint64_t count;
 	bool failed, over;
 };
@@ -28,6 +28,7 @@ void print_destroy(struct print *print)
 {
 	span_printer_destroy(print->printer);
 	g_ptr_array_unref(print->spans);
+	span_memory_free(&print->memory);
 	g_free(print);
 }
 
@@ -38,18 +39,16 @@ static bool write_out(struct print *print)
 	return !print->over;
 }
 
-/* By way of Thrift, as everything that `blkin` shows is what Zipkin would. */
 bool print_batch(struct print *print, const struct batch *batch)
 {
-	struct batch *thrift = encode_batch(batch, BATCH_ZIPKIN_SPANS, NULL);
-	const uint32_t *sizes = batch_sizes(thrift);
-	const uint8_t *at = thrift->spans.data;
+	const uint32_t *sizes = batch_sizes(batch);
+	const uint8_t *at = batch->spans.data;
 	char error[256];
 
-	for (uint32_t i = 0; i < thrift->count; at += sizes[i++])
-		if (sizes[i] && !decode_own_span(at, sizes[i], print->spans, error, sizeof(error)))
+	for (uint32_t i = 0; i < batch->count; at += sizes[i++])
+		if (!shown_item(
+			    batch->format, at, sizes[i], &print->memory, print->spans, error, sizeof(error)))
 			log_error("a span cannot be printed: %s", error);
-	batch_unref(thrift);
 	print->count += print->spans->len;
 	span_printer_add(print->printer, print->spans);
 	span_printer_show_quiet(print->printer);

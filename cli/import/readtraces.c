@@ -2,9 +2,8 @@
 #include "import/readtraces.h"
 
 #include "import/aroundspans.h"
-#include "queue/encoding.h"
 #include "reader/decode/reader.h"
-#include "spans/decode.h"
+#include "spans/shown.h"
 #include "status/trace/span2.h"
 
 static bool read_all(struct reader *reader, struct guard *guard)
@@ -42,13 +41,9 @@ bool traces_read(const struct config *config, const GPtrArray *traces, const str
 	return whole;
 }
 
-static void keep_span(GPtrArray *whole, const uint8_t *bytes, size_t size, uint64_t id, bool by_span)
+/* Takes those of @spans that are wanted over, and empties it. */
+static void keep_spans(GPtrArray *whole, GPtrArray *spans, uint64_t id, bool by_span)
 {
-	g_autoptr(GPtrArray) spans = g_ptr_array_new_with_free_func(span2_free);
-	char error[256];
-
-	if (!decode_own_span(bytes, size, spans, error, sizeof(error)))
-		return;
 	while (spans->len) {
 		struct span2 *span = g_ptr_array_steal_index(spans, spans->len - 1);
 		bool wanted = span->trace_id == id || (by_span && span->id == id);
@@ -62,11 +57,15 @@ static void keep_span(GPtrArray *whole, const uint8_t *bytes, size_t size, uint6
 
 void traces_keep_spans(GPtrArray *whole, const struct items *made, uint64_t id, bool by_span)
 {
-	struct batch *batch = encode_batch(made->batch, BATCH_ZIPKIN_SPANS, NULL);
+	g_autoptr(GPtrArray) spans = g_ptr_array_new_with_free_func(span2_free);
+	const struct batch *batch = made->batch;
 	const uint8_t *at = batch->spans.data;
+	struct span_memory memory = {0};
+	char error[256];
 
 	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++])
-		if (batch_sizes(batch)[i])
-			keep_span(whole, at, batch_sizes(batch)[i], id, by_span);
-	batch_unref(batch);
+		if (shown_item(
+			    batch->format, at, batch_sizes(batch)[i], &memory, spans, error, sizeof(error)))
+			keep_spans(whole, spans, id, by_span);
+	span_memory_free(&memory);
 }

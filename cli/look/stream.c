@@ -7,14 +7,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "encode/zipkin.h"
-#include "queue/item.h"
-#include "spans/decode.h"
+#include "core/record.h"
+#include "spans/shown.h"
 #include "supervise/subscribers.h"
 
 #define PIECE (256 * 1024)
-/* A span is no larger. */
-#define RECORD_MAX (16 * 1024 * 1024)
 
 void stream_begin(struct stream *stream, int fd)
 {
@@ -24,22 +21,12 @@ void stream_begin(struct stream *stream, int fd)
 	stream->lost = 0;
 }
 
-/* By way of Thrift, as everything that `blkin` shows is what Zipkin would. */
 static void take_span(
 	struct stream *stream, uint32_t format, const uint8_t *item, size_t size, GPtrArray *spans)
 {
 	char error[256];
-	struct span span;
 
-	if (format != BATCH_ZIPKIN_SPANS) {
-		stream->again.size = 0;
-		if (!item_read(&span, (uint8_t)format, item, size, &stream->memory) ||
-			zipkin_encode(&stream->again, &span) < 0)
-			return;
-		item = stream->again.data;
-		size = stream->again.size;
-	}
-	if (!decode_own_span(item, size, spans, error, sizeof(error)))
+	if (!shown_item((uint8_t)format, item, size, &stream->memory, spans, error, sizeof(error)))
 		log_error("a span cannot be shown: %s", error);
 }
 
@@ -99,7 +86,6 @@ void stream_end(struct stream *stream)
 	if (stream->open)
 		close(stream->fd);
 	buffer_free(&stream->in);
-	buffer_free(&stream->again);
 	span_memory_free(&stream->memory);
 	*stream = (struct stream){0};
 }

@@ -11,14 +11,13 @@
 #include <glib.h>
 
 #include "base/buffer.h"
-#include "encode/spanread.h"
+#include "core/spanmemory.h"
 
 /* Zero-initialised it is closed. */
 struct stream {
 	int fd;
 	bool open;
 	struct buffer in;
-	struct buffer again; /* a span in Thrift */
 	struct span_memory memory;
 	uint64_t lost; /* as the agent said last */
 	bool strange;  /* what came was none of ours */

@@ -4,11 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "encode/zipkin.h"
 #include "net/tbinary.h"
-#include "spans/thrift_reader.h"
 #include "spans/v1_to_v2.h"
-#include "status/trace/span2.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -90,62 +87,19 @@ bad:
 bool decode_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size)
 {
 	struct tbinary_reader reader = tbinary_read(bytes, size);
-	const char *wrong;
-	ZipkinSpan *v1;
+	const char *wrong = "it is not a span in TBinary";
+	struct v1_span v1;
 
 	if (!tbinary_check(&reader, &span)) {
-		g_snprintf(error, error_size, "it is not a span in TBinary: %s", reader.error);
+		g_snprintf(error, error_size, "%s: %s", wrong, reader.error);
 		return false;
 	}
-	thrift_fix_type(ZIPKIN_TYPE_ANNOTATION);
-	thrift_fix_type(ZIPKIN_TYPE_BINARY_ANNOTATION);
-	thrift_fix_type(ZIPKIN_TYPE_ENDPOINT);
-	v1 = thrift_read_struct(ZIPKIN_TYPE_SPAN, bytes, size);
-	if (!v1) {
-		g_snprintf(error, error_size, "Thrift does not read it as a span");
-		return false;
-	}
-	wrong = v1_to_v2(v1, spans);
-	g_object_unref(v1);
+	if (v1_read(&v1, bytes, size))
+		wrong = v1_to_v2(&v1, spans);
+	v1_clear(&v1);
 	if (wrong)
 		g_strlcpy(error, wrong, error_size);
 	return !wrong;
-}
-
-static const struct span2_tag *find_tag(const struct span2 *of, const char *key)
-{
-	for (guint i = 0; i < of->tags->len; i++)
-		if (strcmp(g_array_index(of->tags, struct span2_tag, i).key, key) == 0)
-			return &g_array_index(of->tags, struct span2_tag, i);
-	return NULL;
-}
-
-bool decode_is_added(const struct span2 *of, const struct span2_tag *tag)
-{
-	const struct span2_tag *error;
-
-	if (strcmp(tag->key, ZIPKIN_STATUS_DESCRIPTION) != 0)
-		return false;
-	error = find_tag(of, "error");
-	return error && error->value_size == tag->value_size &&
-	       memcmp(error->value, tag->value, tag->value_size) == 0;
-}
-
-static void leave_out_added(struct span2 *of)
-{
-	for (guint i = 0; i < of->tags->len; i++)
-		if (decode_is_added(of, &g_array_index(of->tags, struct span2_tag, i)))
-			g_array_remove_index(of->tags, i--);
-}
-
-bool decode_own_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size)
-{
-	guint first = spans->len;
-	bool good = decode_span(bytes, size, spans, error, error_size);
-
-	for (guint i = first; i < spans->len; i++)
-		leave_out_added(g_ptr_array_index(spans, i));
-	return good;
 }
 
 bool decode_message(const char *message, size_t size, GPtrArray *spans, char *error, size_t error_size)

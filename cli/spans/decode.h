@@ -8,8 +8,6 @@
 
 #include <glib.h>
 
-#include "status/trace/span2.h"
-
 /*
  * Decodes a Scribe message: base64, in which line breaks and missing padding are fine. Appends the spans (of
  * struct span2) that it makes to @spans. Returns false, with @spans as it was, having written to @error what
@@ -19,11 +17,5 @@ bool decode_message(const char *message, size_t size, GPtrArray *spans, char *er
 
 /* The same for the span's own bytes, without base64. */
 bool decode_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size);
-
-/* Whether the tag of the span is the one that encode/zipkin.h adds, which says what the tag `error` does. */
-bool decode_is_added(const struct span2 *span, const struct span2_tag *tag);
-
-/* As decode_span, for a span that this process or its agent encoded: without that tag. */
-bool decode_own_span(const void *bytes, size_t size, GPtrArray *spans, char *error, size_t error_size);
 
 #endif

@@ -5,50 +5,35 @@
 
 #include <arpa/inet.h>
 
-char *v1_copy_name(const char *name)
+char *v1_copy_name(struct text name)
 {
-	char *valid, *lower;
+	size_t size = name.size ? strnlen(name.data, name.size) : 0;
+	g_autofree char *valid = size ? g_utf8_make_valid(name.data, (gssize)size) : NULL;
 
-	if (!name || !*name)
-		return NULL;
-	valid = g_utf8_make_valid(name, -1);
-	lower = g_utf8_strdown(valid, -1);
-	g_free(valid);
-	return lower;
+	return valid ? g_utf8_strdown(valid, -1) : NULL;
 }
 
-/* An IPv4-mapped IPv6 address is shown as IPv4. */
-static void read_ipv6(const GByteArray *bytes, struct span2_endpoint *endpoint)
+/* The host is known unless there is nothing in it. */
+static void set_host(struct v1_annotation *note, const struct zipkinwire_host *host)
 {
-	static const uint8_t zeros[12], mapped[12] = {[10] = 0xff, [11] = 0xff};
-	static const uint8_t loopback[16] = {[15] = 1};
+	uint32_t ipv4;
 
-	if (!bytes || bytes->len != 16)
+	if (!host)
 		return;
-	if (memcmp(bytes->data, mapped, 12) == 0 ||
-		(memcmp(bytes->data, zeros, 12) == 0 && memcmp(bytes->data, loopback, 16) != 0))
-		inet_ntop(AF_INET, bytes->data + 12, endpoint->ipv4, sizeof(endpoint->ipv4));
-	else
-		inet_ntop(AF_INET6, bytes->data, endpoint->ipv6, sizeof(endpoint->ipv6));
-}
-
-/* Returns whether there is anything in it: an endpoint without is none. */
-static bool read_endpoint(const ZipkinEndpoint *v1, struct span2_endpoint *endpoint)
-{
-	uint32_t ipv4 = htonl((uint32_t)v1->ipv4);
-
-	memset(endpoint, 0, sizeof(*endpoint));
-	endpoint->service = v1_copy_name(v1->service_name);
-	endpoint->port = (uint16_t)v1->port;
-	if (ipv4)
-		inet_ntop(AF_INET, &ipv4, endpoint->ipv4, sizeof(endpoint->ipv4));
-	read_ipv6(v1->ipv6, endpoint);
-	return endpoint->service || *endpoint->ipv4 || *endpoint->ipv6 || endpoint->port;
+	ipv4 = htonl(host->ipv4);
+	note->host.service = v1_copy_name(host->service);
+	note->host.port = host->port;
+	span2_endpoint_address(&note->host, &ipv4, 4);
+	span2_endpoint_address(&note->host, host->ipv6.data, host->ipv6.size);
+	note->has_host = span2_endpoint_is_known(&note->host);
 }
 
 static void clear_note(void *data)
 {
-	g_free(((struct v1_annotation *)data)->host.service);
+	struct v1_annotation *note = data;
+
+	g_free(note->text);
+	g_free(note->host.service);
 }
 
 static int compare_notes(const void *a, const void *b)
@@ -70,22 +55,24 @@ static GArray *new_notes(void)
 	return notes;
 }
 
-GArray *v1_read_annotations(const ZipkinSpan *span)
+static struct v1_annotation *add_note(GArray *notes, struct text text)
 {
-	GArray *notes = new_notes();
+	struct v1_annotation note = {.order = notes->len, .text = g_strndup(text.data, text.size)};
 
-	for (guint i = 0; i < span->annotations->len; i++) {
-		const ZipkinAnnotation *v1 = g_ptr_array_index(span->annotations, i);
-		struct v1_annotation note = {.order = i, .timestamp = v1->timestamp, .text = v1->value};
+	g_array_append_val(notes, note);
+	return &g_array_index(notes, struct v1_annotation, note.order);
+}
 
-		if (!v1->timestamp || !v1->value)
-			continue;
-		if (v1->__isset_host)
-			note.has_host = read_endpoint(v1->host, &note.host);
-		g_array_append_val(notes, note);
-	}
-	g_array_sort(notes, compare_notes);
-	return notes;
+static void take_annotation(void *data, const struct zipkinwire_annotation *annotation)
+{
+	const struct v1_span *v1 = data;
+	struct v1_annotation *note;
+
+	if (!annotation->time || !annotation->value.data)
+		return;
+	note = add_note(v1->annotations, annotation->value);
+	note->timestamp = annotation->time;
+	set_host(note, annotation->host);
 }
 
 bool v1_is_address_key(const char *key)
@@ -93,26 +80,92 @@ bool v1_is_address_key(const char *key)
 	return strcmp(key, "ca") == 0 || strcmp(key, "sa") == 0 || strcmp(key, "ma") == 0;
 }
 
-GArray *v1_read_binary_annotations(const ZipkinSpan *span)
+static bool is_address(const struct zipkinwire_tag *tag)
 {
-	GArray *notes = new_notes();
+	return tag->type == ZIPKINWIRE_BOOL && tag->value.size == 1 && *tag->value.data == 1 &&
+	       (text_is(tag->key, "ca") || text_is(tag->key, "sa") || text_is(tag->key, "ma"));
+}
 
-	for (guint i = 0; i < span->binary_annotations->len; i++) {
-		const ZipkinBinaryAnnotation *v1 = g_ptr_array_index(span->binary_annotations, i);
-		struct v1_annotation note = {.order = i, .text = v1->key, .binary = v1};
-		bool is_true;
+static void take_tag(void *data, const struct zipkinwire_tag *tag)
+{
+	const struct v1_span *v1 = data;
+	struct v1_annotation *note;
 
-		if (!v1->key || !v1->value || !v1->__isset_annotation_type)
-			continue;
-		is_true = v1->annotation_type == ZIPKIN_ANNOTATION_TYPE_BOOL && v1->value->len == 1 &&
-			  v1->value->data[0] == 1;
-		if (v1->annotation_type != ZIPKIN_ANNOTATION_TYPE_STRING &&
-			!(is_true && v1_is_address_key(v1->key)))
-			continue;
-		if (v1->__isset_host)
-			note.has_host = read_endpoint(v1->host, &note.host);
-		g_array_append_val(notes, note);
+	if (!tag->key.data || !tag->value.data || (tag->type != ZIPKINWIRE_STRING && !is_address(tag)))
+		return;
+	note = add_note(v1->binaries, tag->key);
+	note->value = tag->value;
+	set_host(note, tag->host);
+}
+
+static void begin(struct v1_span *v1)
+{
+	v1->annotations = new_notes();
+	v1->binaries = new_notes();
+}
+
+static void sort(struct v1_span *v1)
+{
+	g_array_sort(v1->annotations, compare_notes);
+	g_array_sort(v1->binaries, compare_notes);
+}
+
+bool v1_read(struct v1_span *v1, const void *bytes, size_t size)
+{
+	const struct zipkinwire_sink sink = {take_annotation, take_tag, v1};
+	bool good;
+
+	begin(v1);
+	good = zipkinwire_read(&v1->fields, bytes, size, &sink) > 0;
+	sort(v1);
+	return good;
+}
+
+static struct zipkinwire_host host_of(const struct endpoint *local)
+{
+	struct zipkinwire_host host = {.service = local->service, .port = local->port};
+
+	if (local->address_size == 16) {
+		host.ipv6 = (struct text){(const char *)local->address, 16};
+	} else if (local->address_size == 4) {
+		memcpy(&host.ipv4, local->address, 4);
+		host.ipv4 = ntohl(host.ipv4);
 	}
-	g_array_sort(notes, compare_notes);
-	return notes;
+	return host;
+}
+
+/* A server's half of a shared span has its own annotations' times. */
+static struct zipkinwire_span fields_of(const struct span *span)
+{
+	return (struct zipkinwire_span){.trace_id_high = span->trace_id_high,
+		.trace_id = span->trace_id,
+		.id = span->id,
+		.parent_id = span->parent_id,
+		.name = span->name,
+		.timestamp = span->shared ? 0 : span_timestamp_us(span),
+		.duration = span->shared ? 0 : span_duration_us(span),
+		.debug = span->debug};
+}
+
+void v1_of_classic(struct v1_span *v1, const struct span *span)
+{
+	const struct zipkinwire_host host = host_of(&span->local);
+	const struct zipkinwire_tag place = {{"lc", 2}, {"", 0}, ZIPKINWIRE_STRING, &host};
+
+	v1->fields = fields_of(span);
+	begin(v1);
+	for (size_t i = 0; i < span->annotation_count; i++)
+		take_annotation(v1, &(struct zipkinwire_annotation){span->annotations[i].time / 1000,
+					    span->annotations[i].value, &host});
+	for (size_t i = 0; i < span->tag_count; i++)
+		take_tag(v1, &(struct zipkinwire_tag){
+				     span->tags[i].key, span->tags[i].value, ZIPKINWIRE_STRING, NULL});
+	take_tag(v1, &place);
+	sort(v1);
+}
+
+void v1_clear(struct v1_span *v1)
+{
+	g_array_unref(v1->annotations);
+	g_array_unref(v1->binaries);
 }

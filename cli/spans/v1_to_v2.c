@@ -34,12 +34,11 @@ static const struct {
 };
 
 struct conversion {
-	const ZipkinSpan *v1;
+	const struct zipkinwire_span *v1;
 	int64_t timestamp, duration; /* the span's own; 0: none */
 	GPtrArray *out;
 	guint first; /* where in @out this span's begin */
-	GArray *annotations;
-	GArray *binaries; /* both of struct v1_annotation */
+	const GArray *annotations, *binaries;
 	struct v1_annotation core[CORES];
 	bool has[CORES];
 };
@@ -54,12 +53,12 @@ static struct span2 *add_half(struct conversion *c, const struct v1_annotation *
 {
 	struct span2 *half = span2_new();
 
-	half->trace_id_high = c->v1->__isset_trace_id_high ? (uint64_t)c->v1->trace_id_high : 0;
-	half->trace_id = (uint64_t)c->v1->trace_id;
-	half->id = (uint64_t)c->v1->id;
-	half->parent_id = c->v1->__isset_parent_id ? (uint64_t)c->v1->parent_id : 0;
+	half->trace_id_high = c->v1->trace_id_high;
+	half->trace_id = c->v1->trace_id;
+	half->id = c->v1->id;
+	half->parent_id = c->v1->parent_id;
 	half->name = v1_copy_name(c->v1->name);
-	half->debug = c->v1->__isset_debug && c->v1->debug;
+	half->debug = c->v1->debug;
 	if (at && at->has_host)
 		half->local = span2_endpoint_copy(&at->host);
 	g_ptr_array_add(c->out, half);
@@ -318,7 +317,6 @@ static void place_binaries(struct conversion *c)
 
 	for (guint i = 0; i < c->binaries->len; i++) {
 		const struct v1_annotation *note = &g_array_index(c->binaries, struct v1_annotation, i);
-		const GByteArray *value = note->binary->value;
 		const struct v1_annotation **address = *note->text == 'c'   ? &ca
 						       : *note->text == 's' ? &sa
 									    : &ma;
@@ -330,48 +328,38 @@ static void place_binaries(struct conversion *c)
 		}
 		half = half_of(c, note);
 		/* An empty "lc" exists only for its host. */
-		if (strcmp(note->text, "lc") != 0 || value->len)
-			span2_tag(half, note->text, value->data, value->len);
+		if (strcmp(note->text, "lc") != 0 || note->value.size)
+			span2_tag(half, note->text, note->value.data, note->value.size);
 	}
 	place_addresses(c, ca, sa, ma);
 }
 
-static void finish(struct conversion *c)
+const char *v1_wrong_ids(uint64_t trace_id_high, uint64_t trace_id, uint64_t id)
 {
-	for (guint i = c->first; i < c->out->len; i++) {
-		struct span2 *half = g_ptr_array_index(c->out, i);
-
-		if (half->timestamp < 0)
-			half->timestamp = 0;
-		if (half->duration < 0)
-			half->duration = 0;
-		if (half->parent_id == half->id)
-			half->parent_id = 0;
-		if (half->kind == SPAN2_CLIENT)
-			half->shared = false;
-		span2_sort(half);
-	}
+	if (!trace_id && !trace_id_high)
+		return "its trace id is 0";
+	return id ? NULL : "its span id is 0";
 }
 
-const char *v1_to_v2(const ZipkinSpan *v1, GPtrArray *spans)
+const char *v1_to_v2(const struct v1_span *v1, GPtrArray *spans)
 {
-	struct conversion c = {.v1 = v1, .out = spans, .first = spans->len};
+	struct conversion c = {.v1 = &v1->fields,
+		.timestamp = v1->fields.timestamp,
+		.duration = v1->fields.duration,
+		.out = spans,
+		.first = spans->len,
+		.annotations = v1->annotations,
+		.binaries = v1->binaries};
+	const char *wrong = v1_wrong_ids(c.v1->trace_id_high, c.v1->trace_id, c.v1->id);
 
-	if (!v1->trace_id && !(v1->__isset_trace_id_high && v1->trace_id_high))
-		return "its trace id is 0";
-	if (!v1->id)
-		return "its span id is 0";
-	c.timestamp = v1->__isset_timestamp ? v1->timestamp : 0;
-	c.duration = v1->__isset_duration ? v1->duration : 0;
-	c.annotations = v1_read_annotations(v1);
-	c.binaries = v1_read_binary_annotations(v1);
+	if (wrong)
+		return wrong;
 	add_half(&c, NULL);
 	place_annotations(&c);
 	place_rpc(&c);
 	place_messaging(&c);
 	place_binaries(&c);
-	finish(&c);
-	g_array_unref(c.annotations);
-	g_array_unref(c.binaries);
+	for (guint i = c.first; i < spans->len; i++)
+		span2_settle(g_ptr_array_index(spans, i));
 	return NULL;
 }

@@ -6,7 +6,6 @@
 
 #include "look/row.h"
 #include "printable.h"
-#include "spans/decode.h"
 #include "status/trace/tree.h"
 #include "traces/trace_fold.h"
 
@@ -105,7 +104,7 @@ static void add_details(
 		g_autofree char *value = printable_copy(tag->value, tag->value_size, VALUE_MAX_SHOWN);
 		struct trace_line *line;
 
-		if (decode_is_added(span, tag))
+		if (span2_is_added(span, tag))
 			continue;
 		line = add_line(drawing, prefix, branch, g_strdup_printf("%s = %s", key, value));
 		line->detail = true;

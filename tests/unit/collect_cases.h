@@ -11,6 +11,7 @@
 
 TCase *collect_convert_cases(void);
 TCase *collect_post_cases(void);
+TCase *collect_shown_cases(void);
 TCase *collect_wire_cases(void);
 TCase *collect_tree_cases(void);
 TCase *collect_text_cases(void);

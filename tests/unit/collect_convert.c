@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Version 1 spans to version 2: one test a rule of Zipkin's collector. */
 #include "collect_cases.h"
-#include "spans/v1_to_v2.h"
+#include "spans/decode.h"
 #include "status/trace/span2.h"
 
 /* The beginning of each span of the tests. */
@@ -28,13 +28,24 @@ static void teardown(void)
 	g_object_unref(back);
 }
 
+/* What @span makes, from its bytes; false, with what is wrong in @why. */
+static bool decode(GPtrArray *spans, char *why, size_t size)
+{
+	struct buffer bytes = v1_bytes(span);
+	bool good = decode_span(bytes.data, bytes.size, spans, why, size);
+
+	buffer_free(&bytes);
+	return good;
+}
+
 /* The span has to become the spans of @json, a line each. */
 static void assert_makes(const char *json)
 {
 	GPtrArray *spans = g_ptr_array_new_with_free_func(span2_free);
 	struct buffer out = {0};
+	char why[256] = "";
 
-	ck_assert_ptr_null(v1_to_v2(span, spans));
+	ck_assert_msg(decode(spans, why, sizeof(why)), "%s", why);
 	for (guint i = 0; i < spans->len; i++) {
 		span2_put_json(g_ptr_array_index(spans, i), &out);
 		buffer_put(&out, "\n", 1);
@@ -43,11 +54,13 @@ static void assert_makes(const char *json)
 	assert_text(&out, json);
 }
 
-static void assert_refused(const char *why)
+static void assert_refused(const char *wanted)
 {
 	GPtrArray *spans = g_ptr_array_new_with_free_func(span2_free);
+	char why[256];
 
-	ck_assert_str_eq(v1_to_v2(span, spans), why);
+	ck_assert(!decode(spans, why, sizeof(why)));
+	ck_assert_str_eq(why, wanted);
 	ck_assert_uint_eq(spans->len, 0);
 	g_ptr_array_unref(spans);
 }

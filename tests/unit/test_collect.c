@@ -8,7 +8,7 @@
 #include "blkin_scribe_types.h"
 #include "collect_cases.h"
 #include "run.h"
-#include "spans/thrift_reader.h"
+#include "thriftfix.h"
 
 ZipkinSpan *v1_span(int64_t trace_id, int64_t id, int64_t parent_id, const char *name)
 {
@@ -110,6 +110,7 @@ int main(void)
 		thrift_fix_type(types[i]);
 	suite_add_tcase(suite, collect_convert_cases());
 	suite_add_tcase(suite, collect_post_cases());
+	suite_add_tcase(suite, collect_shown_cases());
 	suite_add_tcase(suite, collect_wire_cases());
 	suite_add_tcase(suite, collect_tree_cases());
 	suite_add_tcase(suite, collect_text_cases());

@@ -16,7 +16,7 @@
 #include "net/scribe.h"
 #include "net/scribereply.h"
 #include "run.h"
-#include "spans/thrift_reader.h"
+#include "thriftfix.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

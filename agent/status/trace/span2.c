@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <arpa/inet.h>
+
 #include "base/json.h"
+#include "encode/zipkin.h"
 
 static void clear_annotation(void *data)
 {
@@ -61,6 +64,33 @@ struct span2_endpoint *span2_endpoint_copy(const struct span2_endpoint *endpoint
 	*copy = *endpoint;
 	copy->service = g_strdup(endpoint->service);
 	return copy;
+}
+
+static bool is_ipv4(const uint8_t address[16])
+{
+	static const uint8_t zeros[12], mapped[12] = {[10] = 0xff, [11] = 0xff};
+	static const uint8_t loopback[16] = {[15] = 1};
+
+	return memcmp(address, mapped, 12) == 0 ||
+	       (memcmp(address, zeros, 12) == 0 && memcmp(address, loopback, 16) != 0);
+}
+
+void span2_endpoint_address(struct span2_endpoint *endpoint, const void *address, size_t size)
+{
+	static const uint8_t zeros[4];
+	const uint8_t *bytes = address;
+
+	if (size == 4 && memcmp(bytes, zeros, 4) != 0)
+		inet_ntop(AF_INET, bytes, endpoint->ipv4, sizeof(endpoint->ipv4));
+	else if (size == 16 && is_ipv4(bytes))
+		inet_ntop(AF_INET, bytes + 12, endpoint->ipv4, sizeof(endpoint->ipv4));
+	else if (size == 16)
+		inet_ntop(AF_INET6, bytes, endpoint->ipv6, sizeof(endpoint->ipv6));
+}
+
+bool span2_endpoint_is_known(const struct span2_endpoint *endpoint)
+{
+	return endpoint->service || *endpoint->ipv4 || *endpoint->ipv6 || endpoint->port;
 }
 
 const char *span2_kind_name(enum span2_kind kind)
@@ -129,6 +159,43 @@ void span2_sort(struct span2 *span)
 	g_array_sort(span->tags, compare_tags);
 	keep_last(span->annotations, sizeof(struct span2_annotation), compare_annotations);
 	keep_last(span->tags, sizeof(struct span2_tag), compare_tags);
+}
+
+void span2_settle(struct span2 *span)
+{
+	span->timestamp = MAX(span->timestamp, 0);
+	span->duration = MAX(span->duration, 0);
+	if (span->parent_id == span->id)
+		span->parent_id = 0;
+	if (span->kind == SPAN2_CLIENT)
+		span->shared = false;
+	span2_sort(span);
+}
+
+static const struct span2_tag *find_tag(const struct span2 *of, const char *key)
+{
+	for (guint i = 0; i < of->tags->len; i++)
+		if (strcmp(g_array_index(of->tags, struct span2_tag, i).key, key) == 0)
+			return &g_array_index(of->tags, struct span2_tag, i);
+	return NULL;
+}
+
+bool span2_is_added(const struct span2 *of, const struct span2_tag *tag)
+{
+	const struct span2_tag *error;
+
+	if (strcmp(tag->key, ZIPKIN_STATUS_DESCRIPTION) != 0)
+		return false;
+	error = find_tag(of, "error");
+	return error && error->value_size == tag->value_size &&
+	       memcmp(error->value, tag->value, tag->value_size) == 0;
+}
+
+void span2_leave_out_added(struct span2 *span)
+{
+	for (guint i = 0; i < span->tags->len; i++)
+		if (span2_is_added(span, &g_array_index(span->tags, struct span2_tag, i)))
+			g_array_remove_index(span->tags, i--);
 }
 
 static size_t endpoint_size(const struct span2_endpoint *endpoint)

@@ -63,8 +63,22 @@ void span2_tag(struct span2 *span, const char *key, const void *value, size_t va
 /* Sorts annotations by time, without duplicates, and tags by key. */
 void span2_sort(struct span2 *span);
 
+/* As Zipkin has each: sorted, without times before the epoch; none is its own parent, and no client's half is
+ * the shared one. */
+void span2_settle(struct span2 *span);
+
+/* Whether the tag of the span is the one that encode/zipkin.h adds, which says what the tag `error` does. */
+bool span2_is_added(const struct span2 *span, const struct span2_tag *tag);
+void span2_leave_out_added(struct span2 *span);
+
 struct span2 *span2_new(void);
 struct span2_endpoint *span2_endpoint_copy(const struct span2_endpoint *endpoint);
+
+/* Writes an address of 4 or 16 bytes, in network order. One of IPv4 in IPv6 is shown as IPv4, and 0.0.0.0 is
+ * none. */
+void span2_endpoint_address(struct span2_endpoint *endpoint, const void *address, size_t size);
+/* Whether anything is known of it. */
+bool span2_endpoint_is_known(const struct span2_endpoint *endpoint);
 
 /* Appends @span as one object of Zipkin's version 2 JSON. */
 void span2_put_json(const struct span2 *span, struct buffer *out);

@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "status/trace/spanof.h"
 
-#include <string.h>
-
-#include "core/iptext.h"
-
 static char *text_of(struct text text)
 {
-	return text.size ? g_strndup(text.data, text.size) : NULL;
+	return text.size && *text.data ? g_strndup(text.data, text.size) : NULL;
 }
 
+/* NULL: nothing is known of it. */
 static struct span2_endpoint *endpoint_of(const struct endpoint *endpoint)
 {
-	struct span2_endpoint *its = g_new0(struct span2_endpoint, 1);
-	char address[IPTEXT_MAX + 1] = "";
+	struct span2_endpoint its = {.service = text_of(endpoint->service), .port = endpoint->port};
 
-	its->service = text_of(endpoint->service);
-	its->port = endpoint->port;
-	if (endpoint->address_size)
-		*iptext_put(address, endpoint) = '\0';
-	if (endpoint->address_size == 4)
-		g_strlcpy(its->ipv4, address, sizeof(its->ipv4));
-	else
-		g_strlcpy(its->ipv6, address, sizeof(its->ipv6));
-	return its;
+	span2_endpoint_address(&its, endpoint->address, endpoint->address_size);
+	return span2_endpoint_is_known(&its) ? g_memdup2(&its, sizeof(its)) : NULL;
 }
 
 static enum span2_kind kind_of(enum span_kind kind)
@@ -37,6 +26,15 @@ static enum span2_kind kind_of(enum span_kind kind)
 	};
 
 	return kinds[kind];
+}
+
+/* One without a time is none for Zipkin. */
+static void add_annotation(struct span2 *its, const struct annotation *annotation)
+{
+	g_autofree char *value = text_of(annotation->value);
+
+	if (annotation->time / 1000)
+		span2_annotate(its, annotation->time / 1000, value ? value : "");
 }
 
 struct span2 *spanof(const struct span *span)
@@ -53,21 +51,17 @@ struct span2 *spanof(const struct span *span)
 	its->duration = span_duration_us(span);
 	its->debug = span->debug;
 	its->shared = span->shared;
-	if (span->local.service.size || span->local.address_size)
-		its->local = endpoint_of(&span->local);
+	its->local = endpoint_of(&span->local);
 	if (span->has_remote)
 		its->remote = endpoint_of(&span->remote);
-	for (size_t i = 0; i < span->annotation_count; i++) {
-		g_autofree char *value = text_of(span->annotations[i].value);
-
-		span2_annotate(its, span->annotations[i].time / 1000, value ? value : "");
-	}
+	for (size_t i = 0; i < span->annotation_count; i++)
+		add_annotation(its, &span->annotations[i]);
 	for (size_t i = 0; i < span->tag_count; i++) {
 		const struct tag *tag = &span->tags[i];
 		g_autofree char *key = text_of(tag->key);
 
 		span2_tag(its, key ? key : "", tag->value.data, tag->value.size);
 	}
-	span2_sort(its);
+	span2_settle(its);
 	return its;
 }
