@@ -4,8 +4,7 @@
 # What quickstart and check share: Debian packages, the build, and output. Sourced, with $top set.
 
 packages_build=(g++ gcc libbabeltrace2-dev libc6-dev libevent-dev libglib2.0-dev libisal-dev liblttng-ctl-dev liblttng-ust-dev
-	libnghttp2-dev librdkafka-dev libssl-dev libsqlite3-dev libsystemd-dev libthrift-c-glib-dev libzstd-dev meson ninja-build
-	pkg-config thrift-compiler)
+	libnghttp2-dev librdkafka-dev libssl-dev libsqlite3-dev libsystemd-dev libzstd-dev meson ninja-build pkg-config)
 packages_run=(iproute2 lttng-tools python3 util-linux)
 packages_host=(ansible-core apt-utils build-essential debhelper debootstrap dpkg-dev gnupg lintian systemd-container)
 packages_kernel=(build-essential debhelper debootstrap dpkg-dev e2fsprogs openssh-client qemu-system-x86)
