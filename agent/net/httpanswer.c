@@ -10,6 +10,7 @@ static const struct {
 	const char *words;
 } reasons[] = {
 	{200, "OK"},
+	{202, "Accepted"},
 	{400, "Bad Request"},
 	{404, "Not Found"},
 	{405, "Method Not Allowed"},

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
 #include "encode/jsonread.h"
 #include "encode/otlpjson.h"
 #include "encode/spanread.h"
 #include "net/tbinary.h"
+#include "net/unsqueeze.h"
 #include "spans/decode.h"
 #include "spans/shown.h"
 
@@ -19,24 +19,11 @@
 
 static bool unpack_gzip(const uint8_t *data, size_t size, struct buffer *out)
 {
-	g_autofree struct inflate_state *state = g_new0(struct inflate_state, 1);
+	struct unsqueeze *unsqueeze = unsqueeze_create();
+	bool good = unsqueeze_gzip(unsqueeze, data, size, BODY_UNPACKED_MAX, out) == UNSQUEEZED;
 
-	isal_inflate_init(state);
-	state->crc_flag = ISAL_GZIP;
-	state->next_in = (uint8_t *)(uintptr_t)data;
-	state->avail_in = (uint32_t)size;
-	while (state->block_state != ISAL_BLOCK_FINISH && out->size < BODY_UNPACKED_MAX) {
-		size_t before = out->size;
-
-		state->next_out = buffer_reserve(out, PIECE);
-		state->avail_out = PIECE;
-		if (isal_inflate(state) != ISAL_DECOMP_OK)
-			return false;
-		out->size += PIECE - state->avail_out;
-		if (out->size == before && !state->avail_in && state->block_state != ISAL_BLOCK_FINISH)
-			return false; /* its end is missing */
-	}
-	return state->block_state == ISAL_BLOCK_FINISH;
+	unsqueeze_destroy(unsqueeze);
+	return good;
 }
 
 static bool unpack_zstd(const uint8_t *data, size_t size, struct buffer *out)

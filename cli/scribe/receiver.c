@@ -45,8 +45,8 @@ struct connection {
 	struct receiver *receiver;
 	struct bufferevent *bev;
 	char peer[ADDRESS_SIZE];
-	bool ending;   /* when what it is answered is written */
-	size_t walked; /* struct post has it */
+	bool ending; /* when what it is answered is written */
+	struct post post;
 	GList link;
 };
 
@@ -89,6 +89,7 @@ static void close_connection(struct connection *connection)
 
 	g_queue_unlink(&receiver->connections, &connection->link);
 	bufferevent_free(connection->bev);
+	post_end(&connection->post);
 	g_free(connection);
 	if (receiver->listener && !receiver->drained && receiver->connections.length < CONNECTIONS_MAX)
 		evconnlistener_enable(receiver->listener);
@@ -172,28 +173,25 @@ static void tell_wrong_post(const struct connection *connection, const char *why
 	log_warning("%s: refused an HTTP request: %s", connection->peer, why);
 }
 
-/* Takes one HTTP request; as take_frame. */
+/* Takes one HTTP request, or what has come of it; as take_frame. */
 static int take_request(struct connection *connection)
 {
 	struct receiver *receiver = connection->receiver;
-	struct post post = {
-		.spans = g_ptr_array_new_with_free_func(span2_free), .walked = connection->walked};
-	int taken = 0;
-	bool whole = post_take(bufferevent_get_input(connection->bev), &post);
+	struct post *post = &connection->post;
+	int taken;
 
-	connection->walked = post.walked;
-	if (!whole)
-		goto out;
-	taken = -1;
-	tell_wrong_post(connection, post.refused);
-	if (post.spans->len && !receiver->options.take(receiver->options.data, post.spans))
-		goto out;
-	taken = 1;
-	connection->ending = post.close;
-	bufferevent_write(connection->bev, post.reply.data, post.reply.size);
-out:
-	g_ptr_array_unref(post.spans);
-	buffer_free(&post.reply);
+	post->spans = g_ptr_array_new_with_free_func(span2_free);
+	taken = post_take(bufferevent_get_input(connection->bev), post);
+	tell_wrong_post(connection, post->refused);
+	if (post->spans->len && !receiver->options.take(receiver->options.data, post->spans))
+		taken = -1;
+	else
+		bufferevent_write(connection->bev, post->reply.data, post->reply.size);
+	connection->ending = post->close;
+	g_ptr_array_unref(post->spans);
+	post->spans = NULL;
+	post->reply.size = 0;
+	*post->refused = '\0';
 	return taken;
 }
 
@@ -230,6 +228,8 @@ static int take_frame(struct connection *connection)
 	uint32_t size;
 	bool good;
 
+	if (post_is_unfinished(&connection->post))
+		return take_request(connection);
 	if (evbuffer_copyout(input, &size, sizeof(size)) < (ev_ssize_t)sizeof(size))
 		return 0;
 	size = ntohl(size);
@@ -288,7 +288,10 @@ static void on_event(struct bufferevent *bev, short what, void *data)
 	struct connection *connection = data;
 	struct receiver *receiver = connection->receiver;
 
-	if ((what & BEV_EVENT_EOF) && evbuffer_get_length(bufferevent_get_input(bev)) && !receiver->drained)
+	bool unfinished =
+		evbuffer_get_length(bufferevent_get_input(bev)) > 0 || post_is_unfinished(&connection->post);
+
+	if ((what & BEV_EVENT_EOF) && unfinished && !receiver->drained)
 		tell_closing(connection, "the peer closed it in the middle of a call");
 	close_connection(connection);
 	check_drained(receiver);
@@ -303,6 +306,7 @@ static void on_accept(
 	(void)length;
 	connection->receiver = receiver;
 	connection->link.data = connection;
+	post_begin(&connection->post);
 	connection->bev = bufferevent_socket_new(receiver->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	if (!connection->bev) {
 		evutil_closesocket(fd);

@@ -17,6 +17,21 @@ struct outcome {
 	bool closed;
 };
 
+#define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
+
+/* The status of the answer, behind what told a client to go on. */
+static const char *status_of(const struct buffer *reply)
+{
+	const char *at = (const char *)reply->data;
+	size_t before = sizeof(CONTINUE) - 1;
+
+	if (reply->size > before && !memcmp(at, CONTINUE, before))
+		at += before;
+	fuzz_hold(at + 12 < (const char *)reply->data + reply->size && !memcmp(at, "HTTP/1.1 ", 9),
+		"it is answered");
+	return at + 9;
+}
+
 /* Answers what is whole, as a connection does. */
 static void take(struct evbuffer *input, struct post *post, struct outcome *outcome)
 {
@@ -26,11 +41,9 @@ static void take(struct evbuffer *input, struct post *post, struct outcome *outc
 		size_t after = evbuffer_get_length(input);
 
 		fuzz_hold(post->close || after < before, "a request takes some of what is there");
-		fuzz_hold(post->walked == 0, "the next one begins at its beginning");
-		fuzz_hold(
-			post->reply.size > 9 && !memcmp(post->reply.data, "HTTP/1.1 ", 9), "it is answered");
-		fuzz_hold(
-			!*post->refused || memcmp(post->reply.data + 9, "4", 1) == 0, "as refused, if it is");
+		fuzz_hold(!post_is_unfinished(post), "the next one begins at its beginning");
+		fuzz_hold((*status_of(&post->reply) >= '4') == (*post->refused != '\0'),
+			"as refused, if it is");
 		buffer_put(&outcome->replies, post->reply.data, post->reply.size);
 		outcome->closed = post->close;
 		post->reply.size = 0;
@@ -42,16 +55,18 @@ static void take(struct evbuffer *input, struct post *post, struct outcome *outc
 static struct outcome run(const uint8_t *data, size_t size, size_t step)
 {
 	struct outcome outcome = {.spans = g_ptr_array_new_with_free_func(span2_free)};
-	struct post post = {.spans = outcome.spans};
 	struct evbuffer *input = evbuffer_new();
+	struct post post;
 
+	post_begin(&post);
+	post.spans = outcome.spans;
 	for (size_t at = 0; at < size && !outcome.closed; at += step) {
 		evbuffer_add(input, data + at, MIN(step, size - at));
 		take(input, &post, &outcome);
 	}
 	outcome.left = evbuffer_get_length(input);
 	evbuffer_free(input);
-	buffer_free(&post.reply);
+	post_end(&post);
 	return outcome;
 }
 

@@ -15,7 +15,7 @@
 	{                                                                                                    \
 		(literal), sizeof(literal) - 1                                                               \
 	}
-#define ROUNDS 3000
+#define ROUNDS 1000
 
 static GPtrArray *spans;
 static char why[256];
