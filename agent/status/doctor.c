@@ -58,6 +58,7 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	char text[HUMAN_MAX];
 
 	findings->count = 0;
+	findings->about = "session";
 	if (still >= HANGS_NS && !doctor_daemon_is_named(reason))
 		finding_add(findings, "lttng-hangs",
 			"restart the one that hangs: lttng-sessiond or lttng-relayd",
@@ -72,20 +73,28 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	/* that it is read from files says nothing of whether anything comes */
 	if (findings->count == 0 || (reason == REASON_UNREADABLE && status->supervisor.collecting))
 		findings_add_canary(findings, status);
+	findings->about = "programs";
 	if (findings->count == 0)
 		findings_add_programs(findings, status);
 	if (findings->count == 0)
 		findings_add_choice(findings, status);
 	findings_add_registering(findings, status);
 	findings_add_unrecorded(findings, status);
+	findings->about = "events";
 	findings_add_omission(findings, &status->supervisor.omissions.events);
 	findings_add_omission(findings, &status->supervisor.omissions.kernel);
 	findings_add_flight(findings, status);
+	findings->about = "programs";
 	findings_add_misuses(findings, status);
+	findings->about = "node";
 	findings_add_room(findings, status);
+	findings->about = "losses";
 	findings_add_losses(findings, status);
+	findings->about = "outputs";
 	findings_add_outputs(findings, status);
+	findings->about = "inputs";
 	for (size_t i = 0; i < INPUTS; i++)
 		findings_add_input(findings, &status->inputs[i], input_keys[i]);
+	findings->about = "agent";
 	examine_configuration(findings, status);
 }

@@ -6,6 +6,8 @@
 
 #include <glib.h>
 
+#include "base/json.h"
+
 void finding_add(struct findings *findings, const char *code, const char *fix, const char *what, ...)
 {
 	struct finding *finding = &findings->list[findings->count];
@@ -15,8 +17,29 @@ void finding_add(struct findings *findings, const char *code, const char *fix, c
 		return;
 	findings->count++;
 	finding->code = code;
+	finding->about = findings->about;
 	g_strlcpy(finding->fix, fix, sizeof(finding->fix));
 	va_start(args, what);
 	vsnprintf(finding->what, sizeof(finding->what), what, args);
 	va_end(args);
+}
+
+static void write_member(struct buffer *out, const char *key, const char *text)
+{
+	json_key(out, key);
+	json_text(out, text);
+}
+
+void findings_write_json(struct buffer *out, const struct findings *findings)
+{
+	json_open(out, '[');
+	for (size_t i = 0; i < findings->count; i++) {
+		json_open(out, '{');
+		write_member(out, "code", findings->list[i].code);
+		write_member(out, "about", findings->list[i].about);
+		write_member(out, "what", findings->list[i].what);
+		write_member(out, "fix", findings->list[i].fix);
+		json_close(out, '}');
+	}
+	json_close(out, ']');
 }

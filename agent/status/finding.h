@@ -5,12 +5,15 @@
 
 #include <stddef.h>
 
+#include "base/buffer.h"
+
 struct inlet_state;
 struct problem;
 struct status;
 
 struct finding {
-	const char *code; /* for machines; stays the same */
+	const char *code;  /* for machines; stays the same */
+	const char *about; /* what is examined: doctor_examine has the words; for machines, too */
 	char what[800];
 	char fix[400];
 };
@@ -21,11 +24,15 @@ struct finding {
 struct findings {
 	struct finding list[FINDINGS_MAX];
 	size_t count;
+	const char *about; /* of the next ones */
 };
 
 /* Adds one; @code is a constant, @fix is copied. */
 void finding_add(struct findings *findings, const char *code, const char *fix, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* Writes them as a list of JSON. */
+void findings_write_json(struct buffer *out, const struct findings *findings);
 
 /* Why the session is not read, or not all of it; what is not recorded; and whom the reader leaves out:
  * doctorsession.c. */

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "status/doctor.h"
 #include "status/lossrows.h"
+#include "status/serverstate.h"
 #include "status/status.h"
 
 static void write_int(struct buffer *out, const char *key, int64_t value)
@@ -33,6 +34,31 @@ static void open_member(struct buffer *out, const char *key, char bracket)
 {
 	json_key(out, key);
 	json_open(out, bracket);
+}
+
+/* What is not known is null. */
+static void write_known(struct buffer *out, const char *key, bool known, int64_t value)
+{
+	json_key(out, key);
+	if (known)
+		json_int(out, value);
+	else
+		json_null(out);
+}
+
+/* Whole seconds that have passed since then; null: since 0. */
+static void write_since(struct buffer *out, const char *key, int64_t since)
+{
+	write_known(out, key, since != 0, (clock_monotonic() - since) / NS_PER_SECOND);
+}
+
+static void write_seconds(struct buffer *out, const char *key, bool known, double seconds)
+{
+	json_key(out, key);
+	if (known)
+		json_double(out, seconds);
+	else
+		json_null(out);
 }
 
 /* The members that rows are, below @under ("events."), in objects of their own where their paths say so. */
@@ -101,6 +127,7 @@ static void write_events(struct buffer *out, const struct status *status)
 
 static void write_flight(struct buffer *out, const struct status *status)
 {
+	write_bool(out, "flight_on", config_flies(status->config));
 	open_member(out, "flight", '{');
 	write_rows(out, ledger_rows, status->rows.row, LEDGER_ROWS, "flight.");
 	json_close(out, '}');
@@ -127,18 +154,13 @@ static void write_spans(struct buffer *out, const struct status *status)
 	json_close(out, '}');
 }
 
-/* What is not known is null. */
-static void write_known(struct buffer *out, const char *key, bool known, int64_t value)
-{
-	json_key(out, key);
-	if (known)
-		json_int(out, value);
-	else
-		json_null(out);
-}
-
 static void write_spool_json(struct buffer *out, const struct spooler_state *spool)
 {
+	static const char *const drains[] = {[DRAIN_EMPTY] = "empty",
+		[DRAIN_STOPPED] = "stopped",
+		[DRAIN_BEGINS] = "begins",
+		[DRAIN_KNOWN] = "drains"};
+
 	open_member(out, "spool", '{');
 	write_text(out, "state", !spool->max_bytes ? "none" : spool->ok ? "ok" : "degraded");
 	write_text(out, "error", spool->error);
@@ -146,6 +168,7 @@ static void write_spool_json(struct buffer *out, const struct spooler_state *spo
 	write_int(out, "spans", spool->spans);
 	write_int(out, "bytes", (int64_t)spool->bytes);
 	write_int(out, "max_bytes", (int64_t)spool->max_bytes);
+	write_text(out, "drain", drains[spool->drain]);
 	write_known(out, "drain_seconds", spool->drain == DRAIN_KNOWN, spool->drain_seconds);
 	json_close(out, '}');
 }
@@ -161,6 +184,7 @@ static void write_servers(struct buffer *out, const struct uplink_state *uplink)
 		write_bool(out, "serving", server->serving);
 		write_bool(out, "up", server->up);
 		write_bool(out, "acknowledged", server->took);
+		write_bool(out, "failing", server->fault != FAULT_NONE);
 		write_text(out, "error", server->error);
 		json_close(out, '}');
 	}
@@ -182,6 +206,7 @@ static void write_balance(struct buffer *out, const struct uplink_state *uplink)
 	write_text(out, "address", reached->address);
 	write_text(out, "preferred_address", reached->preferred);
 	write_int(out, "addresses", reached->count);
+	write_text(out, "error", reached->why);
 	json_close(out, '}');
 }
 
@@ -201,6 +226,8 @@ static void write_sharing(struct buffer *out, const struct sharing_state *sharin
 	open_member(out, "share", '{');
 	json_key(out, "part");
 	json_double(out, sharing->part);
+	json_key(out, "one_in");
+	json_double(out, 1 / sharing->part);
 	write_text(out, "by", by[sharing->by]);
 	json_key(out, "spans_per_second");
 	json_double(out, sharing->kept);
@@ -224,13 +251,9 @@ static void write_programs_json(struct buffer *out, const struct status *status)
 	write_known(out, "programs", census->known || activity->programs >= 0,
 		census->known ? census->programs : activity->programs);
 	write_known(out, "programs_with_blkin", census->known, census->blkin);
-	json_key(out, "spans_per_second");
-	if (activity->rate >= 0)
-		json_double(out, activity->rate);
-	else
-		json_null(out);
-	write_known(out, "last_event_seconds", activity->last_event != 0,
-		(clock_monotonic() - activity->last_event) / NS_PER_SECOND);
+	write_since(out, "programs_seconds", activity->programs_since);
+	write_seconds(out, "spans_per_second", activity->rate >= 0, activity->rate);
+	write_since(out, "last_event_seconds", activity->last_event);
 }
 
 /* What the agent itself has recorded. */
@@ -248,13 +271,10 @@ static void write_canary(struct buffer *out, const struct status *status)
 
 	open_member(out, "canary", '{');
 	write_text(out, "state", moods[canary->mood]);
-	json_key(out, "lag_seconds");
-	if (canary->lag >= 0)
-		json_double(out, (double)canary->lag / NS_PER_SECOND);
-	else
-		json_null(out);
-	write_known(
-		out, "last_seconds", canary->came != 0, (clock_monotonic() - canary->came) / NS_PER_SECOND);
+	write_seconds(out, "lag_seconds", canary->lag >= 0, (double)canary->lag / NS_PER_SECOND);
+	write_since(out, "last_seconds", canary->came);
+	write_since(out, "away_seconds",
+		canary->mood == CANARY_LATE || canary->mood == CANARY_UNRECORDED ? canary->since : 0);
 	write_text(out, "error", canary->error);
 	json_close(out, '}');
 }
@@ -264,17 +284,8 @@ static void write_findings_json(struct buffer *out, const struct status *status)
 	struct findings findings;
 
 	doctor_examine(status, &findings);
-	open_member(out, "findings", '[');
-	for (size_t i = 0; i < findings.count; i++) {
-		const struct finding *finding = &findings.list[i];
-
-		json_open(out, '{');
-		write_text(out, "code", finding->code);
-		write_text(out, "what", finding->what);
-		write_text(out, "fix", finding->fix);
-		json_close(out, '}');
-	}
-	json_close(out, ']');
+	json_key(out, "findings");
+	findings_write_json(out, &findings);
 }
 
 static void write_loss(void *data, const struct lossrow *row)
@@ -285,7 +296,7 @@ static void write_loss(void *data, const struct lossrow *row)
 	write_text(out, "output", row->output);
 	write_text(out, "what", row->words);
 	write_int(out, "amount", row->amount);
-	write_known(out, "last_seconds", row->at != 0, (clock_monotonic() - row->at) / NS_PER_SECOND);
+	write_since(out, "last_seconds", row->at);
 	json_close(out, '}');
 }
 
@@ -297,9 +308,59 @@ static void write_losses(struct buffer *out, const struct status *status)
 	json_close(out, ']');
 }
 
+/*
+ * The histogram's bucket that holds the share @q of all spans; LEDGER_BUCKETS is the one without a bound, -1
+ * means that there are no spans.
+ */
+static int quantile(const struct ledger_latency *latency, double q)
+{
+	uint64_t total = 0, below = 0;
+	int i = 0;
+
+	for (int k = 0; k <= LEDGER_BUCKETS; k++)
+		total += latency->bucket[k];
+	if (!total)
+		return -1;
+	below = latency->bucket[0];
+	while (i < LEDGER_BUCKETS && (double)below < q * (double)total)
+		below += latency->bucket[++i];
+	return i;
+}
+
+/* The bound of a bucket; null: it has none. */
+static void write_bound(struct buffer *out, const char *key, int bucket)
+{
+	bool bounded = bucket < LEDGER_BUCKETS;
+
+	write_seconds(out, key, bounded, bounded ? ledger_bucket_seconds[bucket] : 0);
+}
+
+/* null: nothing was sent yet. */
+static void write_latency(struct buffer *out, const struct ledger_latency *latency)
+{
+	int half = quantile(latency, 0.5);
+
+	json_key(out, "latency");
+	if (half < 0) {
+		json_null(out);
+		return;
+	}
+	json_open(out, '{');
+	write_bound(out, "p50_seconds", half);
+	write_bound(out, "p99_seconds", quantile(latency, 0.99));
+	json_close(out, '}');
+}
+
 /* What the first output, or each, is doing. */
 static void write_delivery(struct buffer *out, const struct output_state *output)
 {
+	static const char *const states[] = {[SERVER_STATE_DOWN] = "down",
+		[SERVER_STATE_UNTRIED] = "untried",
+		[SERVER_STATE_DELIVERS] = "delivers"};
+	const struct uplink_server_state *serving = server_state_serving(&output->uplink);
+
+	write_text(out, "state", states[server_state_of(&output->uplink)]);
+	write_since(out, "connecting_seconds", serving ? serving->connecting_since : 0);
 	write_text(out, "server", output->uplink.server);
 	write_text(out, "output", output->uplink.type);
 	write_servers(out, &output->uplink);
@@ -309,6 +370,8 @@ static void write_delivery(struct buffer *out, const struct output_state *output
 	write_bool(out, "delivering", output->uplink.up);
 	write_text(out, "output_error", output->uplink.error);
 	write_int(out, "queue_bytes", (int64_t)output->queue_bytes);
+	write_int(out, "max_queue_bytes", (int64_t)output->queue_limit);
+	write_latency(out, &output->account.latency);
 	write_spool_json(out, &output->spool);
 }
 
@@ -348,6 +411,7 @@ static void write_buffers(struct buffer *out, const struct status *status)
 		json_null(out);
 	open_member(out, "buffers", '{');
 	write_int(out, "bytes", (int64_t)userbuffers_sum(buffers));
+	write_bool(out, "more_users", buffers->more);
 	open_member(out, "users", '[');
 	for (uint32_t i = 0; i < buffers->count; i++) {
 		json_open(out, '{');
@@ -362,8 +426,10 @@ static void write_buffers(struct buffer *out, const struct status *status)
 static void write_collecting(struct buffer *out, const struct status *status)
 {
 	write_bool(out, "collecting", status->supervisor.collecting);
+	write_int(out, "collecting_seconds", (clock_monotonic() - status->supervisor.since) / NS_PER_SECOND);
 	write_text(out, "session", status->supervisor.session);
 	write_text(out, "session_error", status->supervisor.error);
+	write_bool(out, "records_events", config_records_events(status->config));
 	write_text(out, "events_error", status->supervisor.omissions.events.text);
 	write_text(out, "kernel_error", status->supervisor.omissions.kernel.text);
 	write_left_out(out, status);
@@ -383,8 +449,10 @@ void status_write_json(struct buffer *out, const struct status *status)
 	write_int(out, "pid", getpid());
 	json_key(out, "started");
 	json_double(out, (double)status->started / 1e9);
+	write_int(out, "up_seconds", (clock_wall() - status->started) / NS_PER_SECOND);
 	write_text(out, "http_error", status->http_error);
 	write_text(out, "page", status->page);
+	write_bool(out, "page_token", *status->page && status->config->page == CONFIG_PAGE_TOKEN);
 	write_collecting(out, status);
 	if (first_output(status))
 		write_delivery(out, first_output(status));
