@@ -3,7 +3,7 @@
 #ifndef ASK_LTTNG_H
 #define ASK_LTTNG_H
 
-#include "status/protocol.h"
+#include "census.h"
 
 /*
  * Fills @census within three seconds or so; what is not accessible, or does not answer in time, stays zero.

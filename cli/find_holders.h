@@ -3,7 +3,7 @@
 #ifndef FIND_HOLDERS_H
 #define FIND_HOLDERS_H
 
-#include "status/protocol.h"
+#include "census.h"
 
 /*
  * If any connection waits to be registered, names in @census the processes that have connections to the

@@ -8,7 +8,7 @@
 #ifndef FIND_PROGRAMS_H
 #define FIND_PROGRAMS_H
 
-#include "status/protocol.h"
+#include "census.h"
 
 /*
  * Counts them in @census within a second or so: those that are registered if all of them could be looked at,

@@ -13,6 +13,8 @@
 #include "commands.h"
 #include "config/config.h"
 #include "options.h"
+#include "state/findings.h"
+#include "state/text.h"
 #include "status/protocol.h"
 #include "which_agent.h"
 #include "wrap.h"
@@ -63,10 +65,25 @@ static int acknowledge(const char *path, enum agent_kind kind)
 	return code;
 }
 
+/* Shows it; false if it cannot be understood. */
+static bool show(const char *answer, const struct census *census, const char *tracing_group, bool json)
+{
+	struct buffer state = {0}, text = {0};
+	bool good = state_complete(&state, answer, census, tracing_group);
+
+	if (good && json)
+		fputs((const char *)state.data, stdout);
+	else if (good && (good = state_text(&text, (const char *)state.data)))
+		wrap_print(stdout, (const char *)text.data, wrap_width(stdout));
+	buffer_free(&state);
+	buffer_free(&text);
+	return good;
+}
+
 /* @known: what is lost so far is acknowledged first. */
 static int status(const char *path, enum agent_kind kind, bool json, bool known)
 {
-	struct buffer page = {0}, answer = {0};
+	struct buffer answer = {0};
 	struct protocol_session session;
 	struct census census;
 	int code = ask_session(path, kind, &session);
@@ -76,18 +93,15 @@ static int status(const char *path, enum agent_kind kind, bool json, bool known)
 	if (code != EX_OK)
 		return code;
 	ask_lttng(session.name, session.tracing_group, &census);
-	buffer_printf(&page, "%s?", json ? PROTOCOL_STATUS_JSON_PATH : PROTOCOL_STATUS_PATH);
-	protocol_put_census(&page, &census);
-	buffer_put(&page, "", 1);
-	code = ask_agent(path, kind, (const char *)page.data, &answer);
-	if (code == EX_OK) {
-		if (json)
-			fwrite(answer.data, 1, answer.size, stdout);
-		else
-			wrap_print(stdout, (const char *)answer.data, wrap_width(stdout));
-		code = fflush(stdout) == 0 ? EX_OK : EXIT_FAILURE;
+	code = ask_agent(path, kind, PROTOCOL_STATUS_PATH, &answer);
+	if (code == EX_OK && !show((const char *)answer.data, &census, session.tracing_group, json)) {
+		log_error("what the agent on %s says of itself cannot be understood: try again, and if that "
+			  "lasts, restart it",
+			path);
+		code = EXIT_FAILURE;
 	}
-	buffer_free(&page);
+	if (fflush(stdout) != 0)
+		code = EXIT_FAILURE;
 	buffer_free(&answer);
 	return code;
 }

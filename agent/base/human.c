@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/clock.h"
 
@@ -41,5 +42,15 @@ const char *human_time(char text[HUMAN_MAX], int64_t ns)
 		snprintf(text, HUMAN_MAX, "%" PRId64 " h", seconds / 3600);
 	else
 		snprintf(text, HUMAN_MAX, "%" PRId64 " days", seconds / 86400);
+	return text;
+}
+
+const char *human_moment(char text[HUMAN_MAX], int64_t seconds)
+{
+	time_t when = (time_t)seconds;
+	struct tm is;
+
+	if (!localtime_r(&when, &is) || !strftime(text, HUMAN_MAX, "%Y-%m-%d %H:%M", &is))
+		*text = '\0';
 	return text;
 }

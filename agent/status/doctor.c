@@ -79,7 +79,6 @@ void doctor_examine(const struct status *status, struct findings *findings)
 	if (findings->count == 0)
 		findings_add_choice(findings, status);
 	findings_add_registering(findings, status);
-	findings_add_unrecorded(findings, status);
 	findings->about = "events";
 	findings_add_omission(findings, &status->supervisor.omissions.events);
 	findings_add_omission(findings, &status->supervisor.omissions.kernel);

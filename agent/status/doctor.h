@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The doctor: why nothing arrives, or not all, and what to do about it. It looks at a status, and no further:
- * what only LTTng can tell, `blkin status` has asked and brings along (struct census).
+ * what only a look at the node's programs can tell, `blkin status` adds (cli/state/findings.h).
  */
 #ifndef STATUS_DOCTOR_H
 #define STATUS_DOCTOR_H

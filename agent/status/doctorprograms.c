@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Programs that are stopped, or kept from being registered, and what others record wrongly: events that are
- * rejected, and spans that have lost some of theirs. */
+/* Programs that are kept from being registered, and what others record wrongly: events that are rejected, and
+ * spans that have lost some of theirs. */
 #include <inttypes.h>
 
 #include <glib.h>
@@ -11,9 +11,6 @@
 
 /* What a program did so long ago it does not do any more, as far as anybody knows. */
 #define LASTS_NS (60 * NS_PER_SECOND)
-
-/* So long after a session began all programs that were there record in it. */
-#define SETTLED_NS (10 * NS_PER_SECOND)
 
 /* The session daemon waits for so long for a connection that says nothing; others may wait behind one. */
 #define HELD_NS (5 * NS_PER_SECOND)
@@ -99,43 +96,6 @@ static void examine(struct findings *findings, const struct status *status, enum
 	}
 }
 
-/* LTTng waits five seconds for each, one after the other. */
-void findings_add_stopped(struct findings *findings, const struct status *status)
-{
-	const struct census *census = &status->census;
-	bool one = census->stopped == 1, waits = status->supervisor.reason == REASON_SESSION_DAEMON_WAITS;
-
-	finding_add(findings, "program-stopped",
-		one ? "continue it (kill -CONT and its number), or end it (kill -KILL)"
-		    : "continue them (kill -CONT and their numbers), or end them (kill -KILL)",
-		"%d traced program%s stopped: %s; %s, and lttng-sessiond waits 5 s for each whenever "
-		"the session begins or changes%s",
-		census->stopped, one ? " is" : "s are", census->stopped_names,
-		one ? "it records nothing" : "they record nothing",
-		waits ? ": that is why nothing is collected now" : "");
-}
-
-/* Where something keeps all from being recorded, that is told. */
-void findings_add_unrecorded(struct findings *findings, const struct status *status)
-{
-	const struct census *census = &status->census;
-	const struct supervisor_state *supervisor = &status->supervisor;
-	bool one = census->unrecorded == 1;
-
-	if (!census->unrecorded || !supervisor->collecting ||
-		clock_monotonic() - supervisor->since < SETTLED_NS || doctor_registration_is_held(status) ||
-		doctor_session_is_unsteady(status) || sharedmemory_is_short(&status->activity.memory))
-		return;
-	finding_add(findings, "program-unrecorded",
-		"`journalctl -u lttng-sessiond` says why: too many open files (LimitNOFILE=), no memory, or "
-		"a limit of the program's own (`cat /proc/NUMBER/limits`), as of its user's processes where "
-		"LTTng's threads are missing; if it says nothing, the program does not see /dev/shm or "
-		"/run/lttng, as in a chroot; once that is mended, start the program again",
-		"%d program%s with blkin record%s nothing, as LTTng has given %s no ring buffers: %s",
-		census->unrecorded, one ? "" : "s", one ? "s" : "", one ? "it" : "them",
-		census->unrecorded_names);
-}
-
 bool doctor_registration_is_held(const struct status *status)
 {
 	int64_t since = status->activity.registering_since;
@@ -148,7 +108,6 @@ bool doctor_registration_is_held(const struct status *status)
 void findings_add_registering(struct findings *findings, const struct status *status)
 {
 	int64_t waited = clock_monotonic() - status->activity.registering_since;
-	const struct census *census = &status->census;
 	int waiting = status->activity.registering;
 	bool one = waiting == 1;
 	char time[HUMAN_MAX];
@@ -156,15 +115,12 @@ void findings_add_registering(struct findings *findings, const struct status *st
 	if (!doctor_registration_is_held(status))
 		return;
 	finding_add(findings, "registration-held",
-		census->holders == 1 ? "end it (kill -KILL and its number)"
-		: census->holders    ? "end them (kill -KILL and their numbers)"
-				  : "`blkin status`, as root, names the processes that hold it up: end them; "
-				    "if it names none, and this lasts, systemctl restart lttng-sessiond",
+		"`blkin status`, as root, names the processes that hold it up: end them; if it names none, "
+		"and this lasts, systemctl restart lttng-sessiond",
 		"%d connection%s to be registered by lttng-sessiond, %s %s: programs that start now are not "
-		"recorded, and may wait in their start%s%s",
+		"recorded, and may wait in their start",
 		waiting, one ? " waits" : "s wait", one ? "for" : "the longest for",
-		human_time(time, waited - waited % NS_PER_SECOND),
-		census->holders ? "; what holds it up is " : "", census->holder_names);
+		human_time(time, waited - waited % NS_PER_SECOND));
 }
 
 void findings_add_misuses(struct findings *findings, const struct status *status)

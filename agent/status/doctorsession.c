@@ -254,10 +254,6 @@ void findings_add_session(struct findings *findings, const struct status *status
 		return;
 	if (examine_relay_port(findings, status))
 		return;
-	if (supervisor->reason == REASON_SESSION_DAEMON_WAITS && status->census.stopped) {
-		findings_add_stopped(findings, status);
-		return;
-	}
 	if (supervisor->reason != REASON_NONE)
 		finding_add(findings, remedy_of(status)->code, remedy_of(status)->fix, "%s",
 			supervisor->error[0] ? supervisor->error : "the agent is starting");

@@ -12,7 +12,6 @@
 #include "stats/monitor.h"
 #include "stats/statistics.h"
 #include "status/activity.h"
-#include "status/protocol.h"
 #include "supervise/subscribers.h"
 #include "supervise/supervisor.h"
 
@@ -62,8 +61,7 @@ struct status {
 	int64_t progress;                       /* of the reader */
 	uint64_t left_out[STATUS_LEFT_OUT_MAX]; /* users whose packets are; there may be more */
 	unsigned left_out_count;
-	bool lacks_memory;    /* as it takes more than the reader may have */
-	struct census census; /* what `blkin status` found out, for the answer that it asks for */
+	bool lacks_memory; /* as it takes more than the reader may have */
 	const struct reload_state *reload;
 	bool forgets;
 	bool asks;              /* the doctor asks the session daemon whether it answers */

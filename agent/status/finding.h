@@ -44,7 +44,7 @@ void findings_add_omission(struct findings *findings, const struct problem *prob
 
 /* Why no event comes although the session is read: doctorquiet.c. */
 void findings_add_programs(struct findings *findings, const struct status *status);
-/* what makes programs that are there record less, or nothing */
+/* what makes programs that are there record less */
 void findings_add_choice(struct findings *findings, const struct status *status);
 
 /* Looks at the outputs and their spools: doctoroutput.c. */
@@ -53,11 +53,7 @@ void findings_add_outputs(struct findings *findings, const struct status *status
 /* Whether what the agent itself records comes back: doctorcanary.c. */
 void findings_add_canary(struct findings *findings, const struct status *status);
 
-/* What programs record wrongly: doctorprograms.c. */
-void findings_add_stopped(struct findings *findings, const struct status *status);
-/* whom LTTng has no ring buffers for */
-void findings_add_unrecorded(struct findings *findings, const struct status *status);
-/* who waits to be registered, and who makes it wait */
+/* That programs wait to be registered, and what they record wrongly: doctorprograms.c. */
 void findings_add_registering(struct findings *findings, const struct status *status);
 void findings_add_misuses(struct findings *findings, const struct status *status);
 

@@ -91,12 +91,6 @@ static int page_readyz(struct buffer *out, const struct status *status)
 
 static int page_status(struct buffer *out, const struct status *status)
 {
-	status_write_text(out, status);
-	return HTTP_OK;
-}
-
-static int page_status_json(struct buffer *out, const struct status *status)
-{
 	status_write_json(out, status);
 	return HTTP_OK;
 }
@@ -115,8 +109,8 @@ static int page_index(struct buffer *out, const struct status *status)
 {
 	(void)status;
 	buffer_printf(out,
-		"blkin-agent %s\n\n/metrics  for Prometheus\n/healthz  alive?\n/readyz   collecting?\n"
-		"/status   as `blkin status` shows it\n/status.json\n",
+		"blkin-agent %s\n\n/metrics      for Prometheus\n/healthz      alive?\n"
+		"/readyz       collecting?\n/status.json  what `blkin status` shows\n",
 		BLKIN_VERSION);
 	return HTTP_OK;
 }
@@ -126,31 +120,21 @@ static int page_index(struct buffer *out, const struct status *status)
 static const struct page {
 	const char *path, *type;
 	int (*write)(struct buffer *out, const struct status *status);
-	bool takes_census; /* others ignore the query: a scraper may well have one */
 } pages[] = {
 	{SCRAPE_PATH, NULL, NULL}, /* in the form that is asked for */
 	{"/healthz", PLAIN, page_healthz},
 	{"/readyz", PLAIN, page_readyz},
-	{PROTOCOL_STATUS_PATH, PLAIN, page_status, true},
-	{PROTOCOL_STATUS_JSON_PATH, "application/json", page_status_json, true},
+	{PROTOCOL_STATUS_PATH, "application/json", page_status},
 	{PROTOCOL_SESSION_PATH, PLAIN, page_session},
 	{"/", PLAIN, page_index},
 };
 
-static void reply_page(
-	struct evhttp_request *request, const struct page *page, const char *query, struct status *status)
+static void reply_page(struct evhttp_request *request, const struct page *page, const struct status *status)
 {
-	const char *wrong = NULL;
 	struct buffer body = {0};
+	int code = page->write(&body, status);
 
-	if (query && page->takes_census)
-		wrong = protocol_get_census(query, &status->census);
-	if (wrong) {
-		buffer_printf(&body, "%s\n", wrong);
-		reply(request, HTTP_BADREQUEST, PLAIN, &body);
-	} else {
-		reply(request, page->write(&body, status), page->type, &body);
-	}
+	reply(request, code, page->type, &body);
 	buffer_free(&body);
 }
 
@@ -181,7 +165,7 @@ static void serve_pages(struct evhttp_request *request, const struct http *http,
 			pageserve_address(page, sizeof(page), status->config, "");
 		status->page = page;
 		if (pages[i].write)
-			reply_page(request, &pages[i], evhttp_uri_get_query(uri), status);
+			reply_page(request, &pages[i], status);
 		else
 			reply_metrics(request, http, status);
 		status_destroy(status);

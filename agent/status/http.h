@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The agent's own HTTP: /metrics, /healthz, /readyz and the page (pageserve.h) on a loopback port, and the
- * same with /status and /status.json on the control socket. Read only, but for the orders that the control
- * socket takes: discardtalk.h, refusal.h.
+ * The agent's own HTTP: /metrics, /healthz, /readyz, /status.json and the page (pageserve.h) on a loopback
+ * port, and the same on the control socket. Read only, but for the orders that the control socket takes:
+ * discardtalk.h, refusal.h.
  */
 #ifndef STATUS_HTTP_H
 #define STATUS_HTTP_H

@@ -62,13 +62,13 @@ static void put_lost(void *data, const struct lossrow *row)
 static void put_losses(struct buffer *out, const struct status *status)
 {
 	int64_t known = status->acknowledged.at;
-	char since[STATUS_TIME_MAX];
+	char since[HUMAN_MAX];
 	struct buffer rows = {0};
 
 	lossrows_each(status, put_lost, &rows);
 	html_put(out, "<section aria-labelledby=\"lost\"><h2 id=\"lost\">Lost");
 	if (known)
-		buffer_printf(out, " since %s", status_time(since, known));
+		buffer_printf(out, " since %s", human_moment(since, known));
 	html_put(out, rows.size ? "</h2><ul class=\"lost\">" : "</h2><p>Nothing was lost.</p>");
 	buffer_put(out, rows.data, rows.size);
 	html_put(out, rows.size ? "</ul></section>" : "</section>");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The agent's state at one moment, and how `blkin status` shows it: to people as text, to machines as JSON.
- */
+/* The agent's state at one moment, as a line, and as JSON, of which `blkin status` makes its text. */
 #ifndef STATUS_STATUS_H
 #define STATUS_STATUS_H
 
@@ -13,11 +12,6 @@
 struct status *status_create(const struct status_source *source);
 void status_destroy(struct status *status);
 
-/* A moment as people read it, of the node's own zone: "2026-11-28 14:03". @seconds since the epoch; returns
- * @text. */
-#define STATUS_TIME_MAX 32
-const char *status_time(char text[STATUS_TIME_MAX], int64_t seconds);
-
 /* Whether it collects, and each output delivers: what does not, for a moment, is no finding yet. */
 bool status_is_well(const struct status *status);
 
@@ -25,7 +19,6 @@ bool status_is_well(const struct status *status);
  * reasons, for where they are told, too. */
 void status_write_line(struct buffer *out, const struct status *status);
 void status_write_summary(struct buffer *out, const struct status *status);
-void status_write_text(struct buffer *out, const struct status *status);
 void status_write_json(struct buffer *out, const struct status *status);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The status as one JSON object, for machines: members are added, never renamed. */
+/* The status as one JSON object, for machines, of which `blkin status` is the first: members are added, never
+ * renamed. */
 #include <string.h>
 #include <unistd.h>
 
@@ -245,12 +246,10 @@ static void write_suspects(struct buffer *out, const struct suspects_state *susp
 
 static void write_programs_json(struct buffer *out, const struct status *status)
 {
-	const struct census *census = &status->census;
 	const struct activity_state *activity = &status->activity;
 
-	write_known(out, "programs", census->known || activity->programs >= 0,
-		census->known ? census->programs : activity->programs);
-	write_known(out, "programs_with_blkin", census->known, census->blkin);
+	write_known(out, "programs", activity->programs >= 0, activity->programs);
+	write_known(out, "programs_with_blkin", false, 0); /* `blkin status` finds out */
 	write_since(out, "programs_seconds", activity->programs_since);
 	write_seconds(out, "spans_per_second", activity->rate >= 0, activity->rate);
 	write_since(out, "last_event_seconds", activity->last_event);

@@ -10,27 +10,6 @@
 #include "status/discardtalk.h"
 #include "status/protocol.h"
 
-static void read_census(const char *text)
-{
-	static const struct census nothing;
-	struct buffer query = {0};
-	struct census census, again;
-
-	memset(&census, 0xff, sizeof(census));
-	if (protocol_get_census(text, &census)) {
-		fuzz_hold(memcmp(&census, &nothing, sizeof(census)) == 0, "a bad question says nothing");
-		return;
-	}
-	fuzz_hold(fuzz_is_printable(census.other), "a program's name is printable");
-	fuzz_hold(census.programs >= 0 && census.blkin >= 0 && census.stopped >= 0, "none is negative");
-	protocol_put_census(&query, &census);
-	buffer_put(&query, "", 1);
-	fuzz_hold(!protocol_get_census((const char *)query.data, &again), "what was read can be asked");
-	fuzz_hold(again.programs == census.programs && strcmp(again.other, census.other) == 0,
-		"and says the same");
-	buffer_free(&query);
-}
-
 static void read_discard(const char *text)
 {
 	struct discard_question question, again;
@@ -58,7 +37,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	g_autofree char *text = g_strndup((const char *)data, size);
 	struct protocol_session session;
 
-	read_census(text);
 	read_discard(text);
 	if (protocol_get_session(text, &session)) {
 		fuzz_hold(session.name[0], "a session has a name");

@@ -60,7 +60,7 @@ def test_spans_are_not_theirs_to_read(rack, node, collector):
         for path in ("/var/lib/blkin", "/var/lib/blkin/relay"):
             assert node.code("ls", path, user="games") != 0
         assert node.code("blkin", "status", user="games") != 0
-        shown = node.page("/metrics")[1] + node.page("/status")[1] + node.page("/status.json")[1]
+        shown = node.page("/metrics")[1] + node.page("/status.json")[1]
         assert "list objects" not in shown and "erledigt" not in shown
     finally:
         collector.start()

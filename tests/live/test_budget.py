@@ -73,7 +73,7 @@ def test_told_by_the_agent_that_it_delivers_to(nodes):
     write(path, "1/10\n")
     upper = start_agent(top, sink.port, wait=False, output={"keep": "auto", "budget_file": path})
     port = start_agent(leaf, upper, wait=False, output={"keep": "auto"})
-    assert share(top) == {"part": 0.1, "by": "file", "spans_per_second": 0, "error": ""}
+    assert share(top) == {"part": 0.1, "one_in": 10, "by": "file", "spans_per_second": 0, "error": ""}
     assert share(leaf)["by"] == "nobody"
     # all goes until the first answer is there, and then no more than the other one keeps
     run_senders([Sender(port, 7, 0, 50)])

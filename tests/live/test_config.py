@@ -190,9 +190,10 @@ def test_no_control_character_gets_out(node):
     """Neither into the log, nor into the status: also those of C1, which some terminals obey in UTF-8."""
     path = node.write_config(1, agent={"state-directory": "/proc/no\u009b2Jwhere"}, session={"relay-output": "/proc/\u0090"})
     agent = node.start([node.built("agent/blkin-agent"), "-c", path], **node.leak_environment)
-    agent.wait_ready(lambda: "/proc/no??2Jwhere" in node.http_get("/status")[1])
-    assert "`state-directory` /proc/no??2Jwhere" in agent.log()
-    pages = [node.http_get(page)[1] for page in ("/status", "/status.json", "/readyz")] + [agent.log()]
+    agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+    text = node.run(["cli/blkin", "status", "--socket", node.socket])
+    assert "/proc/no??2Jwhere" in text and "`state-directory` /proc/no??2Jwhere" in agent.log()
+    pages = [node.http_get(page)[1] for page in ("/status.json", "/readyz")] + [text, agent.log()]
     assert not set("".join(pages)) & {chr(c) for c in [*range(10), *range(11, 32), *range(127, 160)]}
     assert agent.stop() == 0
 

@@ -16,7 +16,7 @@ from rig.load import LOAD
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
 
-PATH = "/spool/discard?protocol=5&output=default"
+PATH = "/spool/discard?protocol=6&output=default"
 # An order on the control socket, by whoever runs it.
 POST = """
 import http.client, socket, sys

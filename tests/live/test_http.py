@@ -312,7 +312,7 @@ def test_what_changes_nothing_is_refused(node, receiver):
     """Only GET and HEAD; long requests and headers end in an error, and the next one is served."""
     node.start_agent(receiver.port)
     for request, codes in [
-        (b"POST /status HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc", (b"405", b"413", b"501")),
+        (b"POST /status.json HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc", (b"405", b"413", b"501")),
         (b"DELETE / HTTP/1.0\r\n\r\n", (b"405", b"501")),
         (b"GET /" + b"a" * 100000 + b" HTTP/1.0\r\n\r\n", (b"400", b"413", b"414")),
         (b"GET / HTTP/1.0\r\nX: " + b"a" * 100000 + b"\r\n\r\n", (b"400", b"413", b"414")),

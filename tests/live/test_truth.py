@@ -36,9 +36,9 @@ def read(path):
 
 
 def codes():
-    """Of all findings in the sources: in calls of finding_add, and in the tables of remedies."""
+    """Of all findings in the sources, of the agent and of the command: in calls of finding_add, and in the tables of remedies."""
     found = set()
-    for path in glob.glob(os.path.join(TOP, "agent/status/*.c")):
+    for path in glob.glob(os.path.join(TOP, "agent/status/*.c")) + glob.glob(os.path.join(TOP, "cli/state/*.c")):
         text = read(path)
         found |= set(re.findall(r"finding_add\(\s*findings,\s*" + CODE, text))
         found |= set(re.findall(r"\[(?:REASON|FAULT|EVENTS|PACKETS|MESSAGES|SPANS)_\w+\] = \{\s*" + CODE, text))

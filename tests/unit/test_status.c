@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the status says in text of a state that is made up. */
+/* What `blkin status` says of a state that is made up, and of programs that are: by way of the agent's JSON.
+ */
 #include <check.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/human.h"
+#include "state/findings.h"
+#include "state/text.h"
 #include "status/doctor.h"
 #include "status/refusal.h"
 #include "status/status.h"
@@ -15,11 +19,13 @@
 static struct config config;
 static struct reload_state reload;
 static struct status status;
+static struct census census;
 
 static void setup(void)
 {
 	config_init(&config);
 	memset(&status, 0, sizeof(status));
+	memset(&census, 0, sizeof(census));
 	status.config = &config;
 	status.reload = &reload;
 	status.http_error = status.page = "";
@@ -33,14 +39,41 @@ static void teardown(void)
 	config_free(&config);
 }
 
+/* What the agent says. */
+static char *agents(void)
+{
+	struct buffer json = {0};
+
+	status_write_json(&json, &status);
+	buffer_put(&json, "", 1);
+	return (char *)json.data;
+}
+
+/* What the command makes of that, as JSON and as text; NULL if it does not understand it; g_free. */
+static char *completed(const char *agents)
+{
+	struct buffer out = {0};
+
+	if (!state_complete(&out, agents, &census, config.tracing_group))
+		buffer_free(&out);
+	return (char *)out.data;
+}
+
+static char *text_of(const char *agents)
+{
+	g_autofree char *json = completed(agents);
+	struct buffer out = {0};
+
+	if (json && !state_text(&out, json))
+		buffer_free(&out);
+	return (char *)out.data;
+}
+
 static void expect(const char *line)
 {
-	struct buffer text = {0};
+	g_autofree char *json = agents(), *text = text_of(json);
 
-	status_write_text(&text, &status);
-	buffer_put(&text, "", 1);
-	ck_assert_msg(strstr((const char *)text.data, line), "%s is not in\n%s", line, text.data);
-	buffer_free(&text);
+	ck_assert_msg(text && strstr(text, line), "%s is not in\n%s", line, text ? text : json);
 }
 
 /* So many spans in these buckets of the histogram. */
@@ -106,11 +139,28 @@ START_TEST(rate)
 }
 END_TEST
 
+/* By the command, by the agent, or by nobody. */
+START_TEST(programs)
+{
+	status.supervisor.since = clock_monotonic();
+	status.supervisor.collecting = true;
+	status.activity.programs = 2;
+	expect("collecting  yes, from 2 programs, for 0 s\n");
+	census = (struct census){.known = true, .programs = 1};
+	expect("collecting  yes, from 1 program, 0 of them with blkin, for 0 s\n");
+	census.blkin = 1;
+	expect("collecting  yes, from 1 program, for 0 s\n");
+	census.known = false;
+	status.activity.programs = -1;
+	expect("collecting  yes, for 0 s\n");
+}
+END_TEST
+
 /* What is lost has its time; and of what is acknowledged nothing is said. */
 START_TEST(losses)
 {
 	int64_t now = clock_monotonic();
-	char since[STATUS_TIME_MAX];
+	char since[HUMAN_MAX];
 	g_autofree char *head = NULL;
 
 	status.supervisor.since = now;
@@ -125,7 +175,7 @@ START_TEST(losses)
 	status.acknowledged.rows.row[PACKETS_LOST_UNREADABLE] = 7;
 	status.outputs[0].account.acknowledged[SPANS_DROPPED_REFUSED] = 39;
 	head = g_strdup_printf(
-		"\nlost since %s\n             1  spans", status_time(since, status.acknowledged.at));
+		"\nlost since %s\n             1  spans", human_moment(since, status.acknowledged.at));
 	expect(head);
 	status.outputs[0].account.acknowledged[SPANS_DROPPED_REFUSED] = 40;
 	expect("\n  nothing\nto do\n");
@@ -155,15 +205,27 @@ static const struct {
 	{6000, true, true, false, true, false},
 };
 
+/* The codes of all findings, a space behind each; g_free. */
+static char *codes(void)
+{
+	g_autofree char *before = agents(), *json = completed(before);
+	GString *codes = g_string_new(NULL);
+	struct told one = {0}, list;
+	struct telling telling;
+
+	ck_assert_ptr_nonnull(json);
+	list = told_at(told_open(&telling, json), "findings");
+	while (told_next(list, &one))
+		g_string_append_printf(codes, "%s ", told_text(one, "code"));
+	told_close(&telling);
+	return g_string_free(codes, FALSE);
+}
+
 static bool finds(const char *code)
 {
-	struct findings findings;
+	g_autofree char *all = codes(), *one = g_strdup_printf("%s ", code);
 
-	doctor_examine(&status, &findings);
-	for (size_t i = 0; i < findings.count; i++)
-		if (strcmp(findings.list[i].code, code) == 0)
-			return true;
-	return false;
+	return strstr(all, one);
 }
 
 START_TEST(failing)
@@ -172,7 +234,7 @@ START_TEST(failing)
 
 	status.supervisor.collecting = true;
 	status.progress = status.activity.last_event = status.supervisor.since = clock_monotonic();
-	status.census = (struct census){.known = true, .programs = 1, .blkin = 1};
+	census = (struct census){.known = true, .programs = 1, .blkin = 1};
 	one->fault = FAULT_TRY_LATER;
 	one->failing_since = clock_monotonic() - failures[_i].ms * NS_PER_MS;
 	one->was_up = one->took = failures[_i].was_up;
@@ -347,7 +409,7 @@ START_TEST(silent)
 	status.progress = now;
 	status.supervisor.collecting = true;
 	status.supervisor.since = now - 1000 * NS_PER_SECOND;
-	status.census = (struct census){
+	census = (struct census){
 		.known = true, .programs = silences[_i].programs, .blkin = silences[_i].blkin};
 	status.activity.programs = silences[_i].programs;
 	status.activity.programs_since = now - silences[_i].programs_since * NS_PER_SECOND;
@@ -385,11 +447,12 @@ START_TEST(canary)
 	status.progress = now;
 	status.supervisor.collecting = true;
 	status.supervisor.since = now - 1000 * NS_PER_SECOND;
-	status.census = (struct census){.known = true, .programs = 1, .blkin = 1};
+	census = (struct census){.known = true, .programs = 1, .blkin = 1};
 	status.activity.last_event = last ? now - last * NS_PER_SECOND : 0;
 	status.canary = (struct canary_state){.mood = canaries[_i].mood,
 		.stage = canaries[_i].stage,
 		.since = now - canaries[_i].away * NS_PER_SECOND,
+		.came = now,
 		.lag = canaries[_i].away * NS_PER_SECOND};
 	ck_assert(finds(canaries[_i].code) == canaries[_i].found);
 	ck_assert(doctor_canary_is_lost(&status) == canaries[_i].found);
@@ -409,7 +472,7 @@ START_TEST(without_ring_buffers)
 	status.progress = status.activity.last_event = clock_monotonic();
 	status.supervisor.collecting = true;
 	status.supervisor.since = clock_monotonic() - 9 * NS_PER_SECOND;
-	status.census = (struct census){.unrecorded = 1, .unrecorded_names = "a (1) of user 7"};
+	census = (struct census){.unrecorded = 1, .unrecorded_names = "a (1) of user 7"};
 	ck_assert(!finds("program-unrecorded"));
 	status.supervisor.since -= 2 * NS_PER_SECOND;
 	ck_assert(finds("program-unrecorded"));
@@ -429,13 +492,13 @@ START_TEST(waits_for_stopped)
 	ck_assert(finds("program-stopped"));
 	expect("lttng-sessiond waits");
 	expect("`blkin status`, as root, names them");
-	status.census = (struct census){.stopped = 2, .stopped_names = "a (1) of user 7, b (2) of user 7"};
+	census = (struct census){.stopped = 2, .stopped_names = "a (1) of user 7, b (2) of user 7"};
 	ck_assert(finds("program-stopped") && !finds("lttng-hangs"));
 	expect("2 traced programs are stopped: a (1) of user 7, b (2) of user 7;");
 	expect(": that is why nothing is collected now");
 	status.supervisor.reason = REASON_NONE;
 	status.supervisor.collecting = true;
-	status.census.stopped = 1;
+	census.stopped = 1;
 	ck_assert(finds("program-stopped"));
 	expect("it records nothing, and lttng-sessiond waits 5 s for each whenever the session begins or "
 	       "changes\n");
@@ -449,7 +512,7 @@ START_TEST(waits_to_be_registered)
 
 	status.progress = now;
 	status.supervisor.collecting = true;
-	status.census.known = true;
+	census.known = true;
 	status.activity.registering = 1;
 	status.activity.registering_since = now - 4 * NS_PER_SECOND;
 	ck_assert(!finds("registration-held") && finds("no-program"));
@@ -458,8 +521,8 @@ START_TEST(waits_to_be_registered)
 	expect("1 connection waits to be registered by lttng-sessiond, for 6 s: programs that start now");
 	expect("`blkin status`, as root, names the processes");
 	status.activity.registering = 64;
-	status.census.holders = 1;
-	snprintf(status.census.holder_names, sizeof(status.census.holder_names), "a (1) of user 7");
+	census.holders = 1;
+	snprintf(census.holder_names, sizeof(census.holder_names), "a (1) of user 7");
 	ck_assert(finds("registration-held"));
 	expect("64 connections wait to be registered by lttng-sessiond, the longest for 6 s:");
 	expect("in their start; what holds it up is a (1) of user 7");
@@ -491,6 +554,74 @@ START_TEST(refusal)
 }
 END_TEST
 
+/* The agent's JSON, byte for byte, but for what was found out beside. */
+START_TEST(as_json)
+{
+	g_autofree char *before = agents(), *same = completed(before), *more = NULL;
+
+	ck_assert_str_eq(same, before);
+	ck_assert_ptr_nonnull(strstr(same, "\"programs\":0,\"programs_with_blkin\":null,"));
+	census = (struct census){.known = true, .programs = 3, .blkin = 2};
+	more = completed(before);
+	ck_assert_ptr_nonnull(strstr(more, "\"programs\":3,\"programs_with_blkin\":2,"));
+	ck_assert(g_str_has_suffix(more, "}]}\n"));
+}
+END_TEST
+
+static void expect_codes(const char *expected)
+{
+	g_autofree char *found = codes();
+
+	ck_assert_str_eq(found, expected);
+}
+
+/* What was found out has its place behind what is wrong with the session, which makes some of it unknown. */
+START_TEST(order)
+{
+	status.progress = clock_monotonic();
+	status.supervisor.since = status.progress - 60 * NS_PER_SECOND;
+	status.supervisor.collecting = true;
+	status.output_count = 0;
+	reload.failed = true;
+	expect_codes("no-program no-output reload-failed ");
+	census = (struct census){.known = true, .programs = 1, .unrecorded = 1};
+	expect_codes("no-blkin program-unrecorded no-output reload-failed ");
+	census.stopped = 1;
+	census.sampling_off = true;
+	expect_codes("no-blkin program-stopped program-unrecorded no-output reload-failed ");
+	census.blkin = 1;
+	expect_codes("program-stopped program-unrecorded no-output reload-failed ");
+	census.stopped = 0;
+	expect_codes("sampling-off program-unrecorded no-output reload-failed ");
+	census.events_off = true;
+	expect_codes("events-disabled program-unrecorded no-output reload-failed ");
+	status.left_out_count = 1;
+	expect_codes("left-out program-unrecorded no-output reload-failed ");
+	reload.failed = false;
+}
+END_TEST
+
+/* Whatever is wrong with it, it is not understood, or understood as something else. */
+START_TEST(garbled)
+{
+	static const char *const garbage[] = {"", "null", "[]", "{}", "{\"pid\":1}", "{\"findings\":[{}]}",
+		"{\"findings\":[]}", "\xff", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["};
+	static const char bad[] = "\"{}[],:\\9e-n.\x01\xff";
+	g_autofree char *json = agents();
+	size_t size = strlen(json) - 1; /* without the line's end */
+
+	for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++)
+		ck_assert_ptr_null(text_of(garbage[i]));
+	for (size_t i = 0; i < size; i++) {
+		g_autofree char *cut = g_strndup(json, i), *changed = g_strdup(json);
+
+		ck_assert_ptr_null(text_of(cut));
+		changed[i] = bad[i % (sizeof(bad) - 1)];
+		g_free(text_of(changed));
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("status");
@@ -500,11 +631,15 @@ int main(void)
 	tcase_add_test(cases, sizes);
 	tcase_add_test(cases, spool_file);
 	tcase_add_test(cases, rate);
+	tcase_add_test(cases, programs);
 	tcase_add_test(cases, losses);
 	tcase_add_test(cases, connecting);
 	tcase_add_test(cases, waits_for_stopped);
 	tcase_add_test(cases, waits_to_be_registered);
 	tcase_add_test(cases, refusal);
+	tcase_add_test(cases, as_json);
+	tcase_add_test(cases, order);
+	tcase_add_test(cases, garbled);
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
 	tcase_add_test(cases, nothing_sent_yet);
 	tcase_add_test(cases, shares);

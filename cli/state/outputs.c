@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
+
+#include "base/human.h"
+#include "core/ledger.h"
+#include "state/text.h"
+
+/* How many outputs there are, without those that were removed and still deliver. */
+static unsigned count_outputs(struct told state)
+{
+	struct told outputs = told_at(state, "outputs"), output = {0};
+	unsigned count = 0;
+
+	while (told_next(outputs, &output))
+		count += !told_has(output, "leaving");
+	return count;
+}
+
+bool state_delivers(struct told state)
+{
+	struct told outputs = told_at(state, "outputs"), output = {0};
+	bool delivers = true;
+
+	while (told_next(outputs, &output))
+		delivers &= told_has(output, "leaving") || !told_is(output, "state", "down");
+	return delivers;
+}
+
+/* Where it delivers to, and why it does not. One that has not connected yet tells how long it has been at it.
+ */
+static void put_head(struct buffer *out, struct told output, bool named)
+{
+	static const struct told_words states[] = {
+		{"down", "NO"}, {"untried", "connected, nothing sent yet"}, {"delivers", "yes"}, {0}};
+
+	told_put(out, output, named ? "delivering  {name}: " : "delivering  ");
+	told_put_by(out, output, "state", states);
+	told_put(out, output, ", to {server}");
+	told_put_if(out, output, "leaving", " (removed; what it has is delivered or stored)");
+	told_put(out, output, "\n");
+	if (!told_is(output, "state", "down"))
+		return;
+	if (told_is_null(output, "connecting_seconds"))
+		told_put_if(out, output, "output_error", "  {output_error}\n");
+	else
+		told_put(out, output, "  connecting for {connecting_seconds|age}\n");
+}
+
+/* Which of several the node prefers, which is used, and, if that is another one, why. */
+static void put_servers(struct buffer *out, struct told output)
+{
+	told_put(out, output, "  balance   {balance.node} prefers {servers.0.server} of {servers} servers, ");
+	if (!told_has(output, "delivering")) {
+		told_put(out, output, "of which none works\n");
+	} else if (told_has(output, "servers.0.serving")) {
+		told_put(out, output, "and uses it\n");
+	} else {
+		told_put(out, output, "and uses {server} until that one works again");
+		if (told_has(output, "servers.0.failing"))
+			told_put_if(out, output, "servers.0.error", ": {servers.0.error}");
+		told_put(out, output, "\n");
+	}
+}
+
+/* The same of a server's addresses. */
+static void put_addresses(struct buffer *out, struct told balance)
+{
+	told_put(out, balance, "  balance   {node} prefers {preferred_address} of {addresses} addresses, ");
+	if (told_is(balance, "address", told_text(balance, "preferred_address"))) {
+		told_put(out, balance, "and uses it\n");
+	} else {
+		told_put(out, balance, "and uses {address} until that one works again");
+		told_put_if(out, balance, "error", ": {error}");
+		told_put(out, balance, "\n");
+	}
+}
+
+/* Where nodes share servers out among them. */
+static void put_balance(struct buffer *out, struct told output)
+{
+	struct told balance = told_at(output, "balance");
+	int64_t servers = told_number(output, "servers"), addresses;
+
+	if (told_is_null(output, "balance"))
+		return;
+	addresses = told_number(balance, "addresses");
+	if (servers > 1)
+		put_servers(out, output);
+	if (addresses > 1)
+		put_addresses(out, balance);
+	if (servers == 1 && addresses == 1)
+		told_put(out, balance, "  balance   nothing to choose: there is one server, at {address}\n");
+}
+
+/* Which share it keeps, where that is found out. */
+static void put_share(struct buffer *out, struct told output)
+{
+	static const struct told_words by[] = {{"nobody", "as nobody has said what to keep"},
+		{"file", "as its file says"}, {"server", "as its server says"}, {"budget", "for its budget"},
+		{0}};
+
+	if (told_is_null(output, "share"))
+		return;
+	buffer_printf(out, "  keeps     1/%.4g of the traces, ", told_real(output, "share.one_in"));
+	told_put_by(out, output, "share.by", by);
+	buffer_printf(out, ": %.0f spans/s\n", told_real(output, "share.spans_per_second"));
+}
+
+/* What becomes of its spans. @all: of the node, so that those in assembly will be its own. */
+static void put_rows(struct buffer *out, struct told state, struct told output)
+{
+	const char *kind = told_text(output, "kind");
+	bool all = told_is(output, "kind", "spans") && !told_has(output, "leaving");
+	int64_t pending = all ? told_number(state, "spans.pending") : 0;
+	struct told rows = told_at(output, kind);
+
+	buffer_printf(out, "  %-9s %" PRId64, kind,
+		told_number(rows, "taken") + told_number(rows, "recovered") + pending);
+	told_put(out, rows, ": {sent} sent, ");
+	buffer_printf(out, "%" PRId64 " pending, %" PRId64 " queued, ", pending,
+		told_number(rows, "queued") + told_number(rows, "held"));
+	told_put(out, rows, "{spooled} spooled, ");
+	told_put_if(out, rows, "undecided", "{undecided} undecided, ");
+	told_put_if(out, rows, "given_back", "{given_back} given back, ");
+	told_put_if(out, rows, "sampled_out", "{sampled_out} sampled out, ");
+	told_put(out, rows, "{dropped} dropped\n");
+	told_put_if(
+		out, rows, "asked", "  traces    {asked} spans kept, as other agents keep their traces\n");
+}
+
+/* The file of a spool does not get smaller as it is emptied. */
+static void put_spool(struct buffer *out, struct told spool)
+{
+	static const struct told_words drains[] = {{"stopped", ", not draining"},
+		{"begins", ", being delivered"}, {"drains", ", delivered in about {drain_seconds|age}"}, {0}};
+
+	if (told_is(spool, "state", "none"))
+		return;
+	told_put(out, spool, "  spool     {bytes|size} of {max_bytes|size}");
+	if (told_has(spool, "bytes") && told_is(spool, "state", "ok") && !told_has(spool, "batches"))
+		told_put(out, spool, ", empty");
+	told_put_by(out, spool, "drain", drains);
+	told_put(out, spool, "\n");
+	told_put_if(out, spool, "error", "  {error}\n");
+}
+
+/* Of the last bucket of the histogram no more is known than where it begins. */
+static void put_latency(struct buffer *out, struct told output)
+{
+	char most[HUMAN_MAX];
+
+	if (told_is_null(output, "latency"))
+		return;
+	human_time(most, (int64_t)(ledger_bucket_seconds[LEDGER_BUCKETS - 1] * 1e9));
+	told_put(out, output, "  latency   half of the {kind} ");
+	if (told_has(output, "latency.p50_seconds"))
+		told_put(out, output, "within {latency.p50_seconds|time}, ");
+	if (told_has(output, "latency.p99_seconds"))
+		told_put(out, output, "99 % within {latency.p99_seconds|time}\n");
+	else
+		buffer_printf(out, "%safter more than %s\n",
+			told_has(output, "latency.p50_seconds") ? "some " : "", most);
+}
+
+void state_put_outputs(struct buffer *out, struct told state)
+{
+	struct told outputs = told_at(state, "outputs"), output = {0};
+	unsigned count = count_outputs(state);
+
+	while (told_next(outputs, &output)) {
+		put_head(out, output, count > 1 || told_has(output, "leaving"));
+		put_balance(out, output);
+		put_share(out, output);
+		put_rows(out, state, output);
+		told_put(out, output, "  queue     {queue_bytes|size} of {max_queue_bytes|size}\n");
+		put_spool(out, told_at(output, "spool"));
+		put_latency(out, output);
+	}
+	if (!count)
+		told_put(out, state, "delivering  nowhere: every output has `type = none`\n");
+}
