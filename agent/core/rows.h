@@ -82,6 +82,7 @@ enum account_row {
 	SPANS_SENT,        /* acknowledged by the collector */
 	SPANS_GIVEN_BACK,  /* held, and then no more: the sender got no OK, and sends them again */
 	SPANS_SAMPLED_OUT, /* its `keep` leaves them out */
+	/* these stand together, as they are summed up (account_dropped) */
 	SPANS_DROPPED_QUEUE_FULL,
 	SPANS_DROPPED_REFUSED,       /* rejected by the collector */
 	SPANS_DROPPED_OVERSIZE,      /* larger than a batch may be */

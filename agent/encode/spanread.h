@@ -23,7 +23,7 @@ void spanread_lines(struct span_memory *memory, struct span *span);
 /* Reads one Span in TBinary, as encode/zipkin.h makes it; false if it is none. */
 bool spanread_thrift(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory);
 
-/* Reads one object as encode/zipkinjson.h makes it; false if it is none. */
+/* Reads one span of Zipkin's version 2, whoever wrote it, as an object of JSON; false if it is none. */
 bool spanread_json(struct span *span, const uint8_t *bytes, size_t size, struct span_memory *memory);
 
 /* Reads one item as encode/otlp.h makes it; false if it is none. */

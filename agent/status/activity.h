@@ -40,7 +40,7 @@ struct activity_state {
 /* @config is borrowed. */
 struct activity *activity_create(struct event_base *base, const struct config *config);
 
-/* From now on the canary of @collector, borrowed, is not one of the programs. */
+/* From now on the canary of @supervisor, borrowed, is not one of the programs. */
 void activity_set_supervisor(struct activity *activity, struct supervisor *supervisor);
 
 /* Looks anew, but for the disk. */

@@ -79,7 +79,7 @@ bool supervisor_lacks_memory(struct supervisor *supervisor);
 
 /*
  * Ends what it does, whatever that is, writes the checkpoint, for which the queues should be empty, and frees
- * @collector.
+ * @supervisor.
  */
 void supervisor_destroy(struct supervisor *supervisor);
 

@@ -427,7 +427,7 @@ def page():
         "",
         "## What befalls a part, and what `blkin status` says",
         "",
-        "Within 15 s the status has the finding, and once it is over there is none. \"Spans go on\": there is nothing to do, as the",
+        "Within 15 s the status has the finding, or after the time that it speaks of, and once it is over there is none. \"Spans go on\": there is nothing to do, as the",
         "spans of programs arrive meanwhile, or again within 15 s. Where a cell names several, it depends on what exactly is wrong.",
         "",
         *matrix(),
