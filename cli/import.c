@@ -265,7 +265,7 @@ static void deliver_to(struct config *config, const char *server)
 	output->server = g_strdup(server);
 }
 
-/* Leaves no output, and the spans as Thrift, which is what can be printed. */
+/* Leaves no output: spans are printed. */
 static void deliver_nowhere(struct config *config)
 {
 	struct output_config *output = g_ptr_array_index(config->outputs, 0);

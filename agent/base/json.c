@@ -97,6 +97,22 @@ void json_text(struct buffer *out, const char *text)
 	json_string(out, text, strlen(text));
 }
 
+void json_copy(struct buffer *out, const char *json, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		size_t plain = at;
+
+		while (plain < size && (unsigned char)json[plain] < 0x7f)
+			plain++;
+		buffer_put(out, json + at, plain - at);
+		at = plain;
+		if (at < size)
+			at += put_special(out, json + at, size - at);
+	}
+}
+
 void json_int(struct buffer *out, int64_t value)
 {
 	put_comma(out);

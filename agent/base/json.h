@@ -33,6 +33,9 @@ void json_string(struct buffer *out, const char *text, size_t size);
 
 /* The same for a C string. */
 void json_text(struct buffer *out, const char *text);
+/* Appends JSON, or a part of it, as it is; but codes in the place of what a terminal might obey, which can
+ * only be in its texts. */
+void json_copy(struct buffer *out, const char *json, size_t size);
 
 void json_int(struct buffer *out, int64_t value);
 void json_bool(struct buffer *out, bool value);

@@ -97,12 +97,15 @@ static void take_line(struct httprequest *request, const char *line, size_t size
 		request->step = STEP_CHUNK;
 }
 
-/* Those between chunks come with each of them; what counts for them is how long one is. */
+/* Lines between chunks come with each of them; what counts for them is how long one is. */
+static bool is_between(const struct httprequest *request)
+{
+	return request->step == STEP_CHUNK || request->step == STEP_CHUNK_END;
+}
+
 static bool is_too_long(const struct httprequest *request, size_t more)
 {
-	bool between = request->step == STEP_CHUNK || request->step == STEP_CHUNK_END;
-
-	return more > HTTPREQUEST_HEAD_MAX - (between ? request->line.size : request->lines);
+	return more > HTTPREQUEST_HEAD_MAX - (is_between(request) ? request->line.size : request->lines);
 }
 
 /* What begins a connection in another way than HTTP/1 should be told before a line has come that never does.
@@ -123,7 +126,7 @@ static size_t gather_line(struct httprequest *request, const uint8_t *data, size
 		return 0;
 	}
 	buffer_put(&request->line, data, used);
-	request->lines += used;
+	request->lines += is_between(request) ? 0 : used;
 	whole = request->line.size;
 	if (is_foreign(request))
 		refuse(request, 400,

@@ -4,8 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Structs, lists and maps in each other: a span needs four. Code that Thrift generates recurses just as deep.
- */
+/* Structs, lists and maps in each other: a span needs four. */
 #define DEPTH_MAX 16
 #define VERSION_MASK 0xffff0000u
 

@@ -28,20 +28,11 @@ static bool takes_from_others(const struct status *status)
 	return false;
 }
 
-static const char *another_program(bool events)
-{
-	return events ? "start one that includes <blkin/blkin.h>, or one with tracepoints that [events] names"
-		      : "start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
-			"says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
-			"libblkin-provider)";
-}
-
 void findings_add_programs(struct findings *findings, const struct status *status)
 {
 	if (status->activity.programs == 0 && is_silent(status, BETWEEN_NS) &&
 		!doctor_registration_is_held(status) && !takes_from_others(status))
-		finding_add(findings, "no-program", another_program(config_records_events(status->config)),
-			"no program is registered with LTTng");
+		finding_add_no_program(findings, config_records_events(status->config));
 }
 
 /* No event comes, although the programs have had the time to record one. */

@@ -30,6 +30,17 @@ static void write_member(struct buffer *out, const char *key, const char *text)
 	json_text(out, text);
 }
 
+void finding_add_no_program(struct findings *findings, bool events)
+{
+	finding_add(findings, "no-program",
+		events ? "start one that includes <blkin/blkin.h>, or one with tracepoints that [events] "
+			 "names"
+		       : "start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
+			 "says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
+			 "libblkin-provider)",
+		"no program is registered with LTTng");
+}
+
 void findings_write_json(struct buffer *out, const struct findings *findings)
 {
 	json_open(out, '[');

@@ -3,6 +3,7 @@
 #ifndef STATUS_FINDING_H
 #define STATUS_FINDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buffer.h"
@@ -30,6 +31,9 @@ struct findings {
 /* Adds one; @code is a constant, @fix is copied. */
 void finding_add(struct findings *findings, const char *code, const char *fix, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* That there is none to collect from. @events: [events] is for programs of others, too. */
+void finding_add_no_program(struct findings *findings, bool events);
 
 /* Writes them as a list of JSON. */
 void findings_write_json(struct buffer *out, const struct findings *findings);

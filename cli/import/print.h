@@ -15,7 +15,7 @@ struct print;
 struct print *print_create(const struct span_printer_options *options);
 void print_destroy(struct print *print);
 
-/* Prints the batch's spans, which are in Thrift. False if there is no point in going on: see print_failed. */
+/* Prints the batch's spans. False if there is no point in going on: see print_failed. */
 bool print_batch(struct print *print, const struct batch *batch);
 
 /* Prints what might have become larger. */

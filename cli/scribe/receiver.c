@@ -46,6 +46,7 @@ struct connection {
 	struct bufferevent *bev;
 	char peer[ADDRESS_SIZE];
 	bool ending; /* when what it is answered is written */
+	bool http;   /* and no frames */
 	struct post post;
 	GList link;
 };
@@ -228,13 +229,15 @@ static int take_frame(struct connection *connection)
 	uint32_t size;
 	bool good;
 
-	if (post_is_unfinished(&connection->post))
+	if (connection->http)
 		return take_request(connection);
 	if (evbuffer_copyout(input, &size, sizeof(size)) < (ev_ssize_t)sizeof(size))
 		return 0;
 	size = ntohl(size);
-	if (recognise(size) == STRANGER_HTTP) /* no frame is so large */
+	if (recognise(size) == STRANGER_HTTP) { /* no frame is so large */
+		connection->http = true;
 		return take_request(connection);
+	}
 	if (size == 0 || size > FRAME_MAX) {
 		tell_stranger(connection, size);
 		return -1;

@@ -24,7 +24,8 @@ static void set_host(struct v1_annotation *note, const struct zipkinwire_host *h
 	note->host.service = v1_copy_name(host->service);
 	note->host.port = host->port;
 	span2_endpoint_address(&note->host, &ipv4, 4);
-	span2_endpoint_address(&note->host, host->ipv6.data, host->ipv6.size);
+	if (host->ipv6.size == 16)
+		span2_endpoint_address(&note->host, host->ipv6.data, host->ipv6.size);
 	note->has_host = span2_endpoint_is_known(&note->host);
 }
 

@@ -109,10 +109,20 @@ static void add_stopped(struct findings *findings, const struct census *census, 
 		waits ? ": that is why nothing is collected now" : "");
 }
 
-/* Which programs there are, and whether they can be recorded. @none: the agent knows of none. */
-static void add_programs(
-	struct findings *findings, struct told state, const struct census *census, const struct finding *none)
+/* There are none, although the agent has counted some: what is connected to the session daemon may be another
+ * one's canary. */
+static bool are_none(struct told state, const struct census *census, const struct findings *agents)
 {
+	return census->known && !census->programs && is_silent(state, BETWEEN) &&
+	       !find(agents, "registration-held") && !told_has(state, "spans.received");
+}
+
+/* Which programs there are, and whether they can be recorded. @agents: what the agent has found. */
+static void add_programs(struct findings *findings, struct told state, const struct census *census,
+	const struct findings *agents)
+{
+	const struct finding *none = find(agents, "no-program");
+
 	/* a session that is about to be read has none yet */
 	if (census->events_off && told_has(state, "collecting"))
 		finding_add(findings, "events-disabled",
@@ -122,6 +132,8 @@ static void add_programs(
 	if (!census->known || census->programs == 0) {
 		if (none)
 			take(findings, none);
+		else if (are_none(state, census, agents))
+			finding_add_no_program(findings, told_has(state, "records_events"));
 	} else if (census->blkin == 0 && is_silent(state, BETWEEN)) {
 		add_others(findings, state, census);
 	}
@@ -201,7 +213,7 @@ static void find_all(
 		take_named(findings, &agents->list[i], census);
 	findings->about = "programs";
 	if (findings->count == 0)
-		add_programs(findings, state, census, none);
+		add_programs(findings, state, census, agents);
 	if (findings->count == 0)
 		add_choice(findings, state, census, level, tracing_group);
 	add_unrecorded(findings, state, census, agents);
@@ -219,7 +231,7 @@ static void copy_to(struct buffer *out, struct told *rest, struct told state, co
 		state.of->wrong = true;
 		return;
 	}
-	buffer_put(out, rest->at, (size_t)(value.at - rest->at));
+	json_copy(out, rest->at, (size_t)(value.at - rest->at));
 	rest->at = value.end;
 }
 
@@ -239,6 +251,7 @@ bool state_complete(
 	}
 	copy_to(out, &rest, state, "findings");
 	findings_write_json(out, findings);
-	buffer_put(out, rest.at, (size_t)(rest.end - rest.at) + 1);
+	json_copy(out, rest.at, (size_t)(rest.end - rest.at));
+	buffer_put(out, "", 1);
 	return told_close(&telling);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/human.h"
+#include "base/sanitize.h"
 #include "core/ledger.h"
 #include "state/text.h"
 
@@ -106,19 +108,27 @@ static void put_share(struct buffer *out, struct told output)
 	buffer_printf(out, ": %.0f spans/s\n", told_real(output, "share.spans_per_second"));
 }
 
-/* What becomes of its spans. @all: of the node, so that those in assembly will be its own. */
-static void put_rows(struct buffer *out, struct told state, struct told output)
+/* Of numbers that may be anything: C forbids signed arithmetic to overflow. */
+static int64_t sum(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+/* What becomes of its spans. @pending: those of the node in assembly, which will be its own, too. */
+static void put_rows(struct buffer *out, struct told output, int64_t pending)
 {
 	const char *kind = told_text(output, "kind");
-	bool all = told_is(output, "kind", "spans") && !told_has(output, "leaving");
-	int64_t pending = all ? told_number(state, "spans.pending") : 0;
 	struct told rows = told_at(output, kind);
+	char label[16];
 
-	buffer_printf(out, "  %-9s %" PRId64, kind,
-		told_number(rows, "taken") + told_number(rows, "recovered") + pending);
+	if (strcmp(kind, "spans") != 0 || told_has(output, "leaving"))
+		pending = 0;
+	words_copy(label, sizeof(label), (const uint8_t *)kind, strlen(kind));
+	buffer_printf(out, "  %-9s %" PRId64, label,
+		sum(sum(told_number(rows, "taken"), told_number(rows, "recovered")), pending));
 	told_put(out, rows, ": {sent} sent, ");
 	buffer_printf(out, "%" PRId64 " pending, %" PRId64 " queued, ", pending,
-		told_number(rows, "queued") + told_number(rows, "held"));
+		sum(told_number(rows, "queued"), told_number(rows, "held")));
 	told_put(out, rows, "{spooled} spooled, ");
 	told_put_if(out, rows, "undecided", "{undecided} undecided, ");
 	told_put_if(out, rows, "given_back", "{given_back} given back, ");
@@ -165,13 +175,14 @@ static void put_latency(struct buffer *out, struct told output)
 void state_put_outputs(struct buffer *out, struct told state)
 {
 	struct told outputs = told_at(state, "outputs"), output = {0};
+	int64_t pending = told_number(state, "spans.pending");
 	unsigned count = count_outputs(state);
 
 	while (told_next(outputs, &output)) {
 		put_head(out, output, count > 1 || told_has(output, "leaving"));
 		put_balance(out, output);
 		put_share(out, output);
-		put_rows(out, state, output);
+		put_rows(out, output, pending);
 		told_put(out, output, "  queue     {queue_bytes|size} of {max_queue_bytes|size}\n");
 		put_spool(out, told_at(output, "spool"));
 		put_latency(out, output);

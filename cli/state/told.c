@@ -17,6 +17,13 @@ static struct jsonread reading(struct told value)
 	return (struct jsonread){.at = value.at, .end = value.end, .room = value.of->room};
 }
 
+/* To where a value begins: there may be blanks in front of it. */
+static void skip_blanks(struct jsonread *from)
+{
+	while (from->at < from->end && strchr(" \t\r\n", *from->at))
+		from->at++;
+}
+
 static struct told nothing(struct told in)
 {
 	in.of->wrong = true;
@@ -51,8 +58,10 @@ static struct told member(struct told in, struct text name)
 
 	jsonread_open(&from, '{');
 	while (!from.failed && jsonread_key(&from, &key)) {
-		const char *at = from.at;
+		const char *at;
 
+		skip_blanks(&from);
+		at = from.at;
 		jsonread_skip(&from);
 		if (text_is_equal(key, name))
 			return (struct told){at, from.at, in.of};
@@ -86,6 +95,7 @@ bool told_next(struct told list, struct told *element)
 		list.of->wrong |= from.failed;
 		return false;
 	}
+	skip_blanks(&from);
 	*element = (struct told){from.at, NULL, list.of};
 	jsonread_skip(&from);
 	element->end = from.at;

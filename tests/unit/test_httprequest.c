@@ -155,6 +155,27 @@ START_TEST(heads_have_a_limit)
 }
 END_TEST
 
+/* Those behind a body do not count together with those between its chunks. */
+START_TEST(trailers_have_a_limit)
+{
+	static const char *const goes_on[] = {"A: b\r\n", "A:b"};
+	struct httprequest request = {.most = 20000};
+	GString *data = g_string_new("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+	g_autofree char *told = NULL;
+
+	for (int i = 0; i < 4000; i++)
+		g_string_append(data, "1\r\nx\r\n");
+	g_string_append(data, "0\r\n");
+	for (size_t end = data->len + 3 * HTTPREQUEST_HEAD_MAX; data->len < end;)
+		g_string_append(data, goes_on[_i]);
+	told = tell(&request, data->str, data->len, 999);
+	ck_assert(g_str_has_suffix(told, "! 431\n"));
+	ck_assert_uint_eq(httprequest_room(&request), 0);
+	httprequest_free(&request);
+	g_string_free(data, TRUE);
+}
+END_TEST
+
 /* Lines between chunks come with each of them, and are forgotten. */
 START_TEST(many_chunks)
 {
@@ -309,6 +330,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, requests_are_read, 0, G_N_ELEMENTS(cases));
 	tcase_add_loop_test(tests, heads_have_a_limit, 0, 4);
+	tcase_add_loop_test(tests, trailers_have_a_limit, 0, 2);
 	tcase_add_test(tests, many_chunks);
 	tcase_add_test(tests, heads_say);
 	tcase_add_test(tests, long_words_are_cut);

@@ -622,6 +622,66 @@ START_TEST(garbled)
 }
 END_TEST
 
+/* A copy in which @from stands as @to, from @begin on; g_free. */
+static char *replaced(const char *json, const char *begin, const char *from, const char *to)
+{
+	const char *at = strstr(json, begin);
+	GString *rest = g_string_new(at), *whole = g_string_new_len(json, at - json);
+
+	ck_assert_ptr_nonnull(strstr(rest->str, from));
+	g_string_replace(rest, from, to, 0);
+	g_string_append(whole, rest->str);
+	g_string_free(rest, TRUE);
+	return g_string_free(whole, FALSE);
+}
+
+/* Nothing that a terminal obeys comes through, as text and as JSON. */
+START_TEST(lying)
+{
+	g_autofree char *json = agents(), *text = NULL, *for_text = NULL, *for_json = NULL, *shown = NULL;
+	g_autofree char *kind =
+		replaced(json, "\"outputs\":", "\"kind\":\"spans\"", "\"kind\":\"\\u001b]0;\"");
+
+	for_text = replaced(kind, "\"outputs\":", "\"spans\":{", "\"\\u001b]0;\":{");
+	text = text_of(for_text);
+	ck_assert_ptr_nonnull(text);
+	ck_assert_ptr_null(strchr(text, '\x1b'));
+	for_json = replaced(json, "{", "\"version\":\"", "\"version\":\"\x7f\xc2\x9b\xe2\x80\xae\x9b");
+	shown = completed(for_json);
+	ck_assert_ptr_nonnull(strstr(shown, "\"version\":\"\\u007f\\u009b\\u202e\xef\xbf\xbd" BLKIN_VERSION));
+}
+END_TEST
+
+/* JSON may have blanks where ours has none. */
+START_TEST(blanks)
+{
+	g_autofree char *json = NULL, *spaced = NULL, *text = NULL;
+
+	status.supervisor.collecting = false;
+	json = agents();
+	spaced = replaced(json, "{", "\"collecting\":", "\"collecting\" :\t ");
+	text = text_of(spaced);
+	ck_assert_ptr_nonnull(text);
+	ck_assert_ptr_nonnull(strstr(text, "collecting  NO"));
+}
+END_TEST
+
+/* The agent counts what is connected to the session daemon, which may be another agent's canary. */
+START_TEST(canary_of_another)
+{
+	status.progress = clock_monotonic();
+	status.supervisor.since = status.progress - 60 * NS_PER_SECOND;
+	status.supervisor.collecting = true;
+	status.activity.programs = 1;
+	status.output_count = 0;
+	expect_codes("no-output ");
+	census.known = true;
+	expect_codes("no-program no-output ");
+	status.rows.row[SPANS_RECEIVED] = 1;
+	expect_codes("no-output ");
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("status");
@@ -640,6 +700,9 @@ int main(void)
 	tcase_add_test(cases, as_json);
 	tcase_add_test(cases, order);
 	tcase_add_test(cases, garbled);
+	tcase_add_test(cases, lying);
+	tcase_add_test(cases, blanks);
+	tcase_add_test(cases, canary_of_another);
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
 	tcase_add_test(cases, nothing_sent_yet);
 	tcase_add_test(cases, shares);

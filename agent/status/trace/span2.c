@@ -80,10 +80,12 @@ void span2_endpoint_address(struct span2_endpoint *endpoint, const void *address
 	static const uint8_t zeros[4];
 	const uint8_t *bytes = address;
 
+	if (size == 16 && is_ipv4(bytes)) {
+		bytes += 12;
+		size = 4;
+	}
 	if (size == 4 && memcmp(bytes, zeros, 4) != 0)
 		inet_ntop(AF_INET, bytes, endpoint->ipv4, sizeof(endpoint->ipv4));
-	else if (size == 16 && is_ipv4(bytes))
-		inet_ntop(AF_INET, bytes + 12, endpoint->ipv4, sizeof(endpoint->ipv4));
 	else if (size == 16)
 		inet_ntop(AF_INET6, bytes, endpoint->ipv6, sizeof(endpoint->ipv6));
 }
