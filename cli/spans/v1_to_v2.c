@@ -37,7 +37,8 @@ struct conversion {
 	const struct zipkinwire_span *v1;
 	int64_t timestamp, duration; /* the span's own; 0: none */
 	GPtrArray *out;
-	guint first; /* where in @out this span's begin */
+	guint first;        /* where in @out this span's begin */
+	GHashTable *halves; /* of these, the first of each service; "": of none that is known */
 	const GArray *annotations, *binaries;
 	struct v1_annotation core[CORES];
 	bool has[CORES];
@@ -47,6 +48,18 @@ struct conversion {
 static int64_t difference(int64_t end, int64_t begin)
 {
 	return (int64_t)((uint64_t)end - (uint64_t)begin);
+}
+
+static const char *service_of(const struct span2_endpoint *host)
+{
+	return host->service ? host->service : "";
+}
+
+static void set_local(struct conversion *c, struct span2 *half, const struct span2_endpoint *host)
+{
+	half->local = span2_endpoint_copy(host);
+	if (!g_hash_table_contains(c->halves, service_of(host)))
+		g_hash_table_insert(c->halves, (gpointer)service_of(half->local), half);
 }
 
 static struct span2 *add_half(struct conversion *c, const struct v1_annotation *at)
@@ -59,9 +72,9 @@ static struct span2 *add_half(struct conversion *c, const struct v1_annotation *
 	half->parent_id = c->v1->parent_id;
 	half->name = v1_copy_name(c->v1->name);
 	half->debug = c->v1->debug;
-	if (at && at->has_host)
-		half->local = span2_endpoint_copy(&at->host);
 	g_ptr_array_add(c->out, half);
+	if (at && at->has_host)
+		set_local(c, half, &at->host);
 	return half;
 }
 
@@ -78,19 +91,16 @@ static struct span2 *first_half(struct conversion *c)
 /* The half to which annotations of a host belong: that of the same service, or a new one. */
 static struct span2 *half_of(struct conversion *c, const struct v1_annotation *note)
 {
+	struct span2 *half;
+
 	if (!note || !note->has_host)
 		return first_half(c);
 	if (!first_half(c)->local) {
-		first_half(c)->local = span2_endpoint_copy(&note->host);
+		set_local(c, first_half(c), &note->host);
 		return first_half(c);
 	}
-	for (guint i = c->first; i < c->out->len; i++) {
-		struct span2 *half = g_ptr_array_index(c->out, i);
-
-		if (half->local && same_service(half->local, &note->host))
-			return half;
-	}
-	return add_half(c, note);
+	half = g_hash_table_lookup(c->halves, service_of(&note->host));
+	return half ? half : add_half(c, note);
 }
 
 static int find_core(const struct v1_annotation *note)
@@ -354,11 +364,13 @@ const char *v1_to_v2(const struct v1_span *v1, GPtrArray *spans)
 
 	if (wrong)
 		return wrong;
+	c.halves = g_hash_table_new(g_str_hash, g_str_equal);
 	add_half(&c, NULL);
 	place_annotations(&c);
 	place_rpc(&c);
 	place_messaging(&c);
 	place_binaries(&c);
+	g_hash_table_unref(c.halves);
 	for (guint i = c.first; i < spans->len; i++)
 		span2_settle(g_ptr_array_index(spans, i));
 	return NULL;
