@@ -152,7 +152,7 @@ def test_slow_reader(node, receiver):
         for process in (slow, quick):
             # what waits for it ends with the latest news of what is lost
             told = lambda process=process: len(lines_of(process)) + left_out(process)
-            wait_until(lambda told=told: told() >= total, 20, "all to be shown, or to be told as left out")
+            wait_until(lambda told=told: told() >= total, 60, "all to be shown, or to be told as left out")
             lines, said = end(process)
             assert told() == total, (len(lines), said)
         # on a machine that is busy enough, the quick one loses some, too
