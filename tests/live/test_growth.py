@@ -219,8 +219,10 @@ def test_room_is_taken_meanwhile(node, receiver):
     with room("64M"):
         load = begin(node, receiver, "2M")
         burst(node, 2)
+        reader = node.reader_pid()
         wait_until(lambda: "grow from" in node.agent.log(), 20, "them to be about to grow", 0.001)
-        fill(filler)
+        with stopped(reader):  # or they have grown by then
+            fill(filler)
         try:
             wait_until(lambda: "no LTTng session can take the place of `blkin`: " in node.agent.log(), 20, "the lack of room to be told")
             ended = not node.consumer_pid()
