@@ -93,9 +93,10 @@ def test_connections_are_bounded(node, receiver):
             time.sleep(2)
             assert cpu_seconds(agent.pid) - cpu < 0.5, "the loop spins"
             assert connections(node) == full
-            assert least_descriptors(agent.pid) == before + 2 * CONNECTIONS_MAX
+            # on a machine that is busy, LTTng's daemon may not answer for a second
+            wait_until(lambda: least_descriptors(agent.pid) == before + 2 * CONNECTIONS_MAX, 10, "no more descriptors than connections")
     wait_until(lambda: connections(node) == (0, 0), 10, "all to be closed")
-    assert least_descriptors(agent.pid) == before
+    wait_until(lambda: least_descriptors(agent.pid) == before, 10, "as many descriptors as before")
     assert node.http_get("/healthz")[0] == 200 and node.status()["collecting"]
     assert agent.stop() == 0
 
