@@ -30,16 +30,6 @@ def held_connections(count, address, family=socket.AF_INET):
         yield
 
 
-def least_descriptors(pid):
-    """What a process holds for longer: it asks LTTng's daemon, and closes that connection again, twice a second."""
-    least = sys.maxsize
-    end = time.monotonic() + 1
-    while time.monotonic() < end:
-        least = min(least, len(os.listdir(f"/proc/{pid}/fd")))
-        time.sleep(0.02)
-    return least
-
-
 def rows(pid, name):
     """The rows, in words, of a table of the network."""
     with open(f"/proc/{pid}/net/{name}", encoding="ascii") as file:
@@ -68,11 +58,21 @@ def connections(node):
     return connections_at(pid, node.http), len(local & inodes(pid))
 
 
-def steady_descriptors(pid):
-    """Once their number stays: the agent opens the relay's folder when it first looks into it."""
-    count, since = least_descriptors(pid), time.monotonic()
+def least_sockets(pid):
+    """What a process holds for longer: it asks LTTng's daemon, and closes that connection again, twice a second."""
+    least = sys.maxsize
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        least = min(least, len(inodes(pid)))
+        time.sleep(0.02)
+    return least
+
+
+def steady_sockets(pid):
+    """Once their number stays."""
+    count, since = least_sockets(pid), time.monotonic()
     while time.monotonic() - since < 2:
-        now = least_descriptors(pid)
+        now = least_sockets(pid)
         if now != count:
             count, since = now, time.monotonic()
     return count
@@ -82,7 +82,7 @@ def test_connections_are_bounded(node, receiver):
     """Beyond the limit the oldest are ended, on the port as on the socket, and each has a limit of its own."""
     agent = node.start_agent(receiver.port)
     wait_until(lambda: connections(node) == (0, 0), 10, "what asked whether it is ready to have hung up")
-    before = steady_descriptors(agent.pid)
+    before = steady_sockets(agent.pid)
     with held_connections(100, ("127.0.0.1", node.http)):
         wait_until(lambda: connections(node) == (CONNECTIONS_MAX, 0), 10, "the port to be full")
         assert node.status()["collecting"], "the socket is free"
@@ -94,9 +94,9 @@ def test_connections_are_bounded(node, receiver):
             assert cpu_seconds(agent.pid) - cpu < 0.5, "the loop spins"
             assert connections(node) == full
             # on a machine that is busy, LTTng's daemon may not answer for a second
-            wait_until(lambda: least_descriptors(agent.pid) == before + 2 * CONNECTIONS_MAX, 10, "no more descriptors than connections")
+            wait_until(lambda: least_sockets(agent.pid) == before + 2 * CONNECTIONS_MAX, 10, "no more sockets than connections")
     wait_until(lambda: connections(node) == (0, 0), 10, "all to be closed")
-    wait_until(lambda: least_descriptors(agent.pid) == before, 10, "as many descriptors as before")
+    wait_until(lambda: least_sockets(agent.pid) == before, 10, "as many sockets as before")
     assert node.http_get("/healthz")[0] == 200 and node.status()["collecting"]
     assert agent.stop() == 0
 
