@@ -57,6 +57,7 @@ struct agent {
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
 	bool supervisor_ended;
+	bool ending;   /* what was started is undone, while events may still come */
 	bool hopeless; /* only another configuration helps */
 };
 
@@ -159,6 +160,8 @@ static void on_collected(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
+	if (agent->ending) /* it took longer than a stop may: there is nothing to drain any more */
+		return;
 	agent->supervisor_ended = true;
 	event_add(agent->deadline, &limit);
 	outputs_drain(agent->outputs, on_drained, agent);
@@ -363,6 +366,7 @@ static void report(const struct agent *agent)
 /* Undoes what start did, however far it got. */
 static void end(struct agent *agent)
 {
+	agent->stopping = agent->ending = true;
 	if (agent->http)
 		http_destroy(agent->http);
 	if (agent->notify)

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "handover/frames.h"
 
+#define MANY_FILES "the agent may open no more files (LimitNOFILE=)"
 #define PROGRAM "blkin-reader"
 /* What it exits with when it cannot be executed. */
 #define NO_PROGRAM 127
@@ -131,7 +132,8 @@ int child_start(struct child *child, int page, const struct buffer *config, char
 	if (child->pid == 0)
 		become(program, (int[3]){ends[1], page, text});
 	if (child->pid < 0) {
-		snprintf(error, error_size, "%s cannot be started: %s", program, g_strerror(errno));
+		snprintf(error, error_size, "%s cannot be started: %s", program,
+			errno == EMFILE ? MANY_FILES : g_strerror(errno));
 		child->pid = 0;
 		if (ends[0] >= 0)
 			close(ends[0]);
@@ -332,7 +334,7 @@ enum child_end child_end(struct child *child, int64_t patience_ns, char *how, si
 	else if (WEXITSTATUS(status) == NO_PROGRAM)
 		snprintf(how, size, "cannot be started: is " READER_FOLDER "/" PROGRAM " there?");
 	else if (WEXITSTATUS(status) == NO_FILES)
-		snprintf(how, size, "cannot be started: the agent may open no more files (LimitNOFILE=)");
+		snprintf(how, size, "cannot be started: " MANY_FILES);
 	else
 		snprintf(how, size, "ended with code %d", WEXITSTATUS(status));
 	return is_from_outside(child, status) ? CHILD_KILLED : CHILD_FAULT;
