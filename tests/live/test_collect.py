@@ -228,6 +228,18 @@ def test_lengths_that_differ(bare_node):
     assert collector.stop() == 0
 
 
+def test_an_empty_line_between_requests(bare_node):
+    """Some clients send one behind a body; it is neither a request nor a frame, and each request has its answer."""
+    port = free_port()
+    collector = start(bare_node, port)
+    call = json_call(b"[]", "Content-Length: 2")
+    with socket.create_connection(("127.0.0.1", port), 30) as stream:
+        stream.sendall(call + b"\r\n" + call + b"\r\n" + json_call(b"[]", "Content-Length: 2", "Connection: close"))
+        answer = stream.makefile("rb").read()
+    assert answer.count(b"HTTP/1.1 202 ") == 3, answer
+    assert collector.stop() == 0 and "connection closed" not in collector.log()
+
+
 CHAIN = 60000
 
 

@@ -329,6 +329,11 @@ static void set_ipv6(ZipkinEndpoint *host, const char *bytes, guint size)
 
 START_TEST(ipv6_is_shown_as_what_it_is)
 {
+	static const struct {
+		const char *bytes;
+		guint size;
+	} none[] = {{"short", 5}, {"\x0a\0\0\1", 4}, {"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16},
+		{"\0\0\0\0\0\0\0\0\0\0\xff\xff\0\0\0\0", 16}};
 	ZipkinEndpoint *host = v1_host("x", 0, 0);
 
 	v1_annotate(span, 5, "here", host);
@@ -338,9 +343,11 @@ START_TEST(ipv6_is_shown_as_what_it_is)
 	set_ipv6(host, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\1", 16);
 	assert_makes(IDS ",\"localEndpoint\":{\"serviceName\":\"x\",\"ipv4\":\"10.0.0.1\"},"
 			 "\"annotations\":[{\"timestamp\":5,\"value\":\"here\"}]}\n");
-	set_ipv6(host, "short", 5);
-	assert_makes(IDS ",\"localEndpoint\":{\"serviceName\":\"x\"},"
-			 "\"annotations\":[{\"timestamp\":5,\"value\":\"here\"}]}\n");
+	for (size_t i = 0; i < G_N_ELEMENTS(none); i++) {
+		set_ipv6(host, none[i].bytes, none[i].size);
+		assert_makes(IDS ",\"localEndpoint\":{\"serviceName\":\"x\"},"
+				 "\"annotations\":[{\"timestamp\":5,\"value\":\"here\"}]}\n");
+	}
 	g_object_unref(host);
 }
 END_TEST
