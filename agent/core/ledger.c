@@ -189,11 +189,6 @@ struct account *account_open(const char *name)
 	return account;
 }
 
-const char *account_name(const struct account *account)
-{
-	return account->name;
-}
-
 void account_post(struct account *account, const struct account_change *change)
 {
 	pthread_mutex_lock(&lock);

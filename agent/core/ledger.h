@@ -104,7 +104,6 @@ struct account;
  * it.
  */
 struct account *account_open(const char *name);
-const char *account_name(const struct account *account);
 
 struct account_change {
 	int64_t row[ACCOUNT_ROWS];

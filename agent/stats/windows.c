@@ -152,11 +152,6 @@ const struct plane *windows_before(const struct windows *windows)
 	return windows->before;
 }
 
-int64_t windows_age(const struct windows *windows, enum window window)
-{
-	return clock_monotonic() - windows->levels[window].base->at;
-}
-
 size_t windows_memory(const struct windows *windows)
 {
 	return windows->used;

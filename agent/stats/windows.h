@@ -2,7 +2,7 @@
 /*
  * What came about in the last 1, 10 and 60 minutes: for each, the counts as they were when it began
  * (plane.h), which follow ten seconds, a minute, or five minutes at a time. So a window is its minutes long,
- * or up to that much longer; windows_age says how long.
+ * or up to that much longer.
  *
  * What a window has to follow with is kept as changes, in WINDOWS_MEMORY at most. If that is not enough,
  * which takes thousands of names that are busy in each minute, the longest window becomes shorter. In all,
@@ -35,9 +35,6 @@ void windows_tick(struct windows *windows);
 /* The counts when the window began, and at the tick before the last one. */
 const struct plane *windows_base(const struct windows *windows, enum window window);
 const struct plane *windows_before(const struct windows *windows);
-
-/* How long the window is, ns. */
-int64_t windows_age(const struct windows *windows, enum window window);
 
 /* Bytes that the changes take. */
 size_t windows_memory(const struct windows *windows);
