@@ -9,7 +9,7 @@
  *
  * A span's attributes, events and links are written as lines of text when they are set (blkin/marks.h), and
  * as one event when it ends. The SDK's sampler decides which spans there are. While no session records spans,
- * a call costs a branch.
+ * a span takes an allocation, and its calls do nothing.
  *
  * The header needs what the SDK consists of: opentelemetry_trace and opentelemetry_resources.
  */
@@ -626,7 +626,8 @@ class Recordable final : public Spans
 	{
 		const auto state = context.trace_state();
 		const std::string header = state ? state->ToHeader() : "";
-		char *to = lines_.reserve(64 + 2 * header.size());
+		/* the flags take 16 digits until half of them are taken back */
+		char *to = lines_.reserve(72 + 2 * header.size());
 		const uint64_t flags = static_cast<uint64_t>(context.trace_flags().flags()) << 32;
 
 		if (!to)

@@ -17,7 +17,7 @@ from rig.unpack import unpack
 
 PROGRAM = "tests/live/programs/otelspans"
 pytestmark = pytest.mark.otel_sdk("takes the SDK of OpenTelemetry for C++, which Debian 12 does not have")
-SHAPES = 50
+SHAPES = 112
 ERROR = 2
 NO_PROCESSOR = "std::unique_ptr<opentelemetry::sdk::trace::SpanProcessor>()"
 

@@ -205,6 +205,18 @@ static void record_links(const Tracer &tracer)
 	tracer->StartSpan("links", Attributes{{"own", 1}}, links)->End();
 }
 
+/* So many that some end where the room does, whose size no program is told: at each byte of a link's line. */
+static void record_many_links(const Tracer &tracer)
+{
+	const std::vector<Link> links(20, Link{context_of(5, "", true, false), {}});
+
+	for (size_t size = 0; size < 62; size++) {
+		const std::string own(size, 'o');
+
+		tracer->StartSpan("many links", Attributes{{"own", string_view(own)}}, links)->End();
+	}
+}
+
 static void record_parents(const Tracer &tracer)
 {
 	for (auto state : {"", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"}) {
@@ -298,6 +310,7 @@ static void record_shapes(const Tracer &tracer)
 	record_kinds(tracer);
 	record_statuses(tracer);
 	record_links(tracer);
+	record_many_links(tracer);
 	record_parents(tracer);
 	record_times(tracer);
 	record_long(tracer);
