@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 
 #include <lttng/ust-fork.h>
 
@@ -54,14 +53,10 @@ static void after_preloaded(void)
 	process_in_child();
 }
 
-/* With the preload, the hooks would be called twice, and deadlock. */
+/* With the preload, the hooks would be called twice, and deadlock. Another fork may stand before its own. */
 static int is_preloaded(void)
 {
-	void *function = dlsym(RTLD_DEFAULT, "fork");
-	Dl_info info;
-
-	return function && dladdr(function, &info) && info.dli_fname &&
-	       strstr(info.dli_fname, "liblttng-ust-fork");
+	return dlopen("liblttng-ust-fork.so.1", RTLD_LAZY | RTLD_NOLOAD) != NULL;
 }
 
 __attribute__((constructor)) static void follow_forks(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* libblkin-provider.so.1: the tracepoints, and the table through which programs reach them. */
 #include <assert.h>
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -83,6 +84,17 @@ static size_t size_of(const struct parts *parts)
 	       parts->name_size + 1 + parts->data_size + 1;
 }
 
+/*
+ * The program's errno stays what it is: it may be about to look at it, in a function whose span ends as it
+ * returns. LTTng leaves its own there, as when a thread is new to it, or its consumer daemon is gone.
+ */
+#define KEEP_ERRNO(call)                                                                                     \
+	do {                                                                                                 \
+		const int kept = errno;                                                                      \
+		call;                                                                                        \
+		errno = kept;                                                                                \
+	} while (0)
+
 /* What most spans fit into; for a larger one the kernel is asked for memory, which is safe in any thread and
  * signal handler. */
 #define PIECE_SIZE 4096
@@ -93,6 +105,7 @@ static size_t size_of(const struct parts *parts)
 /* Writes it in one piece. */
 static __attribute__((noinline)) void write_parts(blkin_whole_span write, struct parts *parts)
 {
+	const int kept = errno;
 	size_t size = size_of(parts);
 	char small[BLKIN_FRONT_ + PIECE_SIZE], *piece = small;
 
@@ -109,6 +122,7 @@ static __attribute__((noinline)) void write_parts(blkin_whole_span write, struct
 	write(piece, size);
 	if (piece != small)
 		munmap(piece, BLKIN_FRONT_ + size);
+	errno = kept;
 }
 
 /* A sequence's, as LTTng has it in front of it. */
@@ -131,7 +145,7 @@ static inline void put_length(char *piece, size_t size)
 	static void whole_##level(char *piece, size_t size)                                                  \
 	{                                                                                                    \
 		put_length(piece, size);                                                                     \
-		lttng_ust_do_tracepoint(blkin, level, piece, size);                                          \
+		KEEP_ERRNO(lttng_ust_do_tracepoint(blkin, level, piece, size));                              \
 	}                                                                                                    \
 	static void level(const struct blkin_span_record *record)                                            \
 	{                                                                                                    \
@@ -157,12 +171,12 @@ DEFINE_SPAN(span2_debug)
 
 static void annotation(const struct blkin_span_record *record, uint64_t time, const char *value)
 {
-	lttng_ust_tracepoint(blkin, annotation, record, time, value);
+	KEEP_ERRNO(lttng_ust_tracepoint(blkin, annotation, record, time, value));
 }
 
 static void tag(const struct blkin_span_record *record, const char *key, const char *value)
 {
-	lttng_ust_tracepoint(blkin, tag, record, key, value);
+	KEEP_ERRNO(lttng_ust_tracepoint(blkin, tag, record, key, value));
 }
 
 /* Aligned as LTTng aligns. */
@@ -180,7 +194,7 @@ static void keyval_string(const char *trace_name, const char *service, int port,
 	fields.key = key;
 	fields.text = val;
 	put_together(&fields, FIELDS_KEY_TEXT);
-	lttng_ust_do_tracepoint(blkin, keyval_string, &fields);
+	KEEP_ERRNO(lttng_ust_do_tracepoint(blkin, keyval_string, &fields));
 }
 
 static void keyval_integer(const char *trace_name, const char *service, int port, const char *ip,
@@ -192,7 +206,7 @@ static void keyval_integer(const char *trace_name, const char *service, int port
 	fields.key = key;
 	fields.number = val;
 	put_together(&fields, FIELDS_KEY_NUMBER);
-	lttng_ust_do_tracepoint(blkin, keyval_integer, &fields);
+	KEEP_ERRNO(lttng_ust_do_tracepoint(blkin, keyval_integer, &fields));
 }
 
 static void timestamp(const char *trace_name, const char *service, int port, const char *ip, int64_t trace,
@@ -203,7 +217,7 @@ static void timestamp(const char *trace_name, const char *service, int port, con
 	fields_set_head(&fields, trace_name, service, port, ip, trace, span, parent_span);
 	fields.text = event;
 	put_together(&fields, FIELDS_TEXT);
-	lttng_ust_do_tracepoint(blkin, timestamp, &fields);
+	KEEP_ERRNO(lttng_ust_do_tracepoint(blkin, timestamp, &fields));
 }
 
 __attribute__((visibility("default"))) extern const struct blkin_provider blkin_provider_1;

@@ -3,6 +3,7 @@
 #ifndef BLKIN_ID_H_
 #define BLKIN_ID_H_
 
+#include <errno.h>
 #include <stdint.h>
 #include <sys/random.h>
 
@@ -37,6 +38,7 @@ static inline uint64_t blkin_step_(struct blkin_generator_ *generator)
 
 static inline void blkin_seed_(struct blkin_generator_ *generator)
 {
+	const int kept = errno;
 	uint64_t seed[2];
 
 	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
@@ -46,6 +48,7 @@ static inline void blkin_seed_(struct blkin_generator_ *generator)
 	generator->state = seed[0];
 	generator->step = seed[1] | 1u;
 	generator->forks = blkin_forks_;
+	errno = kept;
 }
 
 /**

@@ -27,13 +27,16 @@ def run(node, receiver, *words, code=0, names=None, **environment):
     return spans
 
 
-PRELOADED = {"LD_PRELOAD": "liblttng-ust-fork.so.1"}
+PRELOAD = "liblttng-ust-fork.so.1"
+OWN_FORK = "tests/live/programs/libownfork.so"
 
 
-@pytest.mark.parametrize("environment", [{}, PRELOADED], ids=["alone", "with LTTng's preload"])
-def test_fork_in_the_middle_of_a_span(node, receiver, environment):
-    if environment:
-        environment = {**environment, "ASAN_OPTIONS": "verify_asan_link_order=0"}
+@pytest.mark.parametrize("preloads", [[], [PRELOAD], [OWN_FORK, PRELOAD]], ids=["alone", "with LTTng's preload", "with two preloads"])
+def test_fork_in_the_middle_of_a_span(node, receiver, preloads):
+    environment = {}
+    if preloads:
+        preloads = ":".join(node.built(library) if "/" in library else library for library in preloads)
+        environment = {"LD_PRELOAD": preloads, "ASAN_OPTIONS": "verify_asan_link_order=0"}
     spans = run(node, receiver, "fork", **environment)
     [parent] = [span for span in spans if span.name == "forking"]
     assert all(span.parent_id == parent.id for span in spans if span.name == "in child")
@@ -46,6 +49,10 @@ def test_daemon(node, receiver):
 def test_signal_handler(node, receiver):
     spans = run(node, receiver, "signal")
     assert sum(span.name == "in handler" for span in spans) >= 2000
+
+
+def test_errno_is_kept(node, receiver):
+    run(node, receiver, "errno")
 
 
 def test_exec(node, receiver):

@@ -3,11 +3,12 @@
  * What programs do that libraries forget: forks, daemons, signal handlers, exec, early exits, plugins that
  * come and go.
  *
- *     edges fork | daemon | signal | exec | exit | plugin FILE
+ *     edges fork | daemon | signal | exec | exit | errno | plugin FILE
  *
  * Each prints how many spans ought to arrive.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -155,6 +156,40 @@ static int exits(void)
 	return 1;
 }
 
+#define THREADS 64
+#define ERRNO 77 /* which no call here has */
+
+/* Records, and tells whether errno was changed; all of them, when they are known to LTTng. */
+static void *make_with_errno(void *together)
+{
+	intptr_t changed;
+
+	pthread_barrier_wait(together);
+	errno = ERRNO;
+	make_spans("with errno", 10, NULL);
+	changed = errno != ERRNO;
+	pthread_barrier_wait(together);
+	return (void *)changed;
+}
+
+static int keeps_errno(void)
+{
+	pthread_t threads[THREADS];
+	pthread_barrier_t together;
+	void *changed;
+	int code = 0;
+
+	pthread_barrier_init(&together, NULL, THREADS);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, make_with_errno, &together);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], &changed);
+		code |= changed != NULL;
+	}
+	printf("%d\n", 10 * THREADS);
+	return code;
+}
+
 static int plugins(const char *file)
 {
 	for (int i = 0; i < 50; i++) {
@@ -191,6 +226,8 @@ int main(int argc, char **argv)
 		return after_exec();
 	if (!strcmp(what, "exit"))
 		return exits();
+	if (!strcmp(what, "errno"))
+		return keeps_errno();
 	if (!strcmp(what, "plugin") && argc > 2)
 		return plugins(argv[2]);
 	return 64;
