@@ -78,7 +78,8 @@ static const char *session_words(void)
 	for (int level = BLKIN_LEVELS_ - 1; level >= 0; level--)
 		if (*blkin_provider_1.span_on[level])
 			return words[level];
-	if (*blkin_provider_1.timestamp_on || *blkin_provider_1.keyval_string_on)
+	if (*blkin_provider_1.timestamp_on || *blkin_provider_1.keyval_string_on ||
+		*blkin_provider_1.keyval_integer_on)
 		return "records classic annotations only";
 	return "none records yet";
 }

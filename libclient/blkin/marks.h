@@ -80,13 +80,17 @@ static inline BLKIN_RARE_ void blkin_span_flush_(struct blkin_span *span)
 	span->used = span->lines;
 }
 
-/* Appends bytes of a line, which may be any number. */
+/* Appends bytes of a line, which may be any number. If another thread shortens the text meanwhile, there is
+ * no NUL in it all the same: the events behind it would not be found. */
 static inline void blkin_span_put_bytes_(struct blkin_span *span, const char *bytes, size_t size)
 {
 	while (size) {
 		size_t room = span->lines + BLKIN_SPAN_TEXT - span->used, part = size < room ? size : room;
+		char *at = span->text + span->used, *end = at + part;
 
-		memcpy(span->text + span->used, bytes, part);
+		memcpy(at, bytes, part);
+		for (; (at = (char *)memchr(at, '\0', (size_t)(end - at))); at++)
+			*at = ' ';
 		span->used += (uint32_t)part;
 		bytes += part;
 		size -= part;

@@ -61,8 +61,8 @@ extern "C" {
 #ifndef BLKIN_SPAN_TEXT
 #define BLKIN_SPAN_TEXT 480
 #endif
-#if BLKIN_SPAN_TEXT > 2048
-#error "BLKIN_SPAN_TEXT can be 2048 at most: the agent takes 1024 lines of a span, of two bytes at least"
+#if BLKIN_SPAN_TEXT < 1 || BLKIN_SPAN_TEXT > 2048
+#error "BLKIN_SPAN_TEXT can be 1 to 2048: the agent takes 1024 lines of a span, of two bytes at least"
 #endif
 /* Longest name of a service, local or remote; longer ones are cut off. */
 #define BLKIN_SERVICE_NAME 255

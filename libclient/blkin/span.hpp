@@ -7,12 +7,13 @@
  *     span.annotate("cache miss");
  *     span.tag("object", name).tag("bytes", size);
  *
- * A span that ends because of an exception gets the tag `error`, unless it has it already. The cost is that
- * of the calls in <blkin/span.h>, which also describes them.
+ * A span that ends because of an exception gets the tag `error`, unless it was given one here. The cost is
+ * that of the calls in <blkin/span.h>, which also describes them.
  */
 #ifndef BLKIN_SPAN_HPP_
 #define BLKIN_SPAN_HPP_
 
+#include <cstring>
 #include <exception>
 #include <string>
 #include <type_traits>
@@ -37,6 +38,7 @@ class Span
 		const blkin_context *parent = nullptr)
 	{
 		blkin_span_start_level(&span_, level, kind, name, local, parent);
+		note_exceptions();
 	}
 
 	/** Starts a child of @parent at the same place. */
@@ -86,6 +88,7 @@ class Span
 
 	Span &tag(const char *key, const char *value)
 	{
+		note_key(key);
 		blkin_span_tag(&span_, key, value);
 		return *this;
 	}
@@ -98,6 +101,7 @@ class Span
 	template <typename Number, typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
 	Span &tag(const char *key, Number value)
 	{
+		note_key(key);
 		if constexpr (std::is_same_v<Number, bool>)
 			blkin_span_tag_bool(&span_, key, value);
 		else if constexpr (std::is_floating_point_v<Number>)
@@ -109,11 +113,16 @@ class Span
 		return *this;
 	}
 
-	Span &error(const std::string &message = "")
+	Span &error(const char *message = "")
 	{
 		failed_ = true;
-		blkin_span_error(&span_, message.c_str());
+		blkin_span_error(&span_, message);
 		return *this;
+	}
+
+	Span &error(const std::string &message)
+	{
+		return error(message.c_str());
 	}
 
 	Span &remote(const blkin_endpoint *remote)
@@ -138,10 +147,23 @@ class Span
 	Span(const char *name, const blkin_endpoint *local, const blkin_context *received)
 	{
 		blkin_span_join(&span_, name, local, received);
+		note_exceptions();
+	}
+
+	void note_exceptions()
+	{
+		if (span_.recording)
+			exceptions_ = std::uncaught_exceptions();
+	}
+
+	void note_key(const char *key)
+	{
+		if (span_.recording && key && !std::strcmp(key, "error"))
+			failed_ = true;
 	}
 
 	blkin_span span_;
-	int exceptions_ = std::uncaught_exceptions();
+	int exceptions_ = 0;
 	bool failed_ = false;
 };
 

@@ -73,6 +73,13 @@ START_TEST(test_exception)
 	} catch (const std::runtime_error &) {
 		ck_assert_str_eq(fake_data, "error=exception\n");
 	}
+	try {
+		blkin::Span span(BLKIN_LOCAL, "fails", &here);
+		span.tag("error", "disk full").tag(nullptr, "value");
+		throw std::runtime_error("no");
+	} catch (const std::runtime_error &) {
+		ck_assert_str_eq(fake_data, "error=disk full\n");
+	}
 }
 END_TEST
 

@@ -619,6 +619,24 @@ START_TEST(test_attributes_of_nothing)
 }
 END_TEST
 
+/* A text that another thread makes shorter must not bring a NUL into the span's own. */
+START_TEST(test_changed_meanwhile)
+{
+	struct blkin_span span;
+	char text[20];
+
+	for (size_t at = 0; at < sizeof(text); at++) {
+		memset(text, 't', sizeof(text));
+		text[at] = '\0';
+		start(&span);
+		blkin_span_put_bytes_(&span, text, sizeof(text));
+		ck_assert_ptr_null(memchr(span.text + span.lines, '\0', sizeof(text)));
+		ck_assert_int_eq(span.text[span.lines + at], ' ');
+		blkin_span_finish(&span);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("details");
@@ -642,5 +660,6 @@ int main(void)
 	tcase_add_test(cases, test_sdk);
 	tcase_add_test(cases, test_not_as_the_mark_says);
 	tcase_add_test(cases, test_attributes_of_nothing);
+	tcase_add_test(cases, test_changed_meanwhile);
 	return run_cases("details", cases);
 }
