@@ -143,13 +143,28 @@ static int keep(const struct request *request, const char *service, uint64_t thr
 	return rates_write(request->kept, kept);
 }
 
-static int set(const struct request *request)
+/* While nobody else does. */
+static int change(const struct request *request, uint64_t threshold)
 {
 	const char *service = request->service ? request->service : "";
-	g_autofree char *folder = g_path_get_dirname(request->page);
 	struct sampling_page *page;
+	int lock = rates_lock(request->page), status = -1;
+
+	if (lock < 0)
+		return -1;
+	page = rates_open_page(request->page, true);
+	if (page && keep(request, service, threshold) == 0)
+		status = rates_set_in_page(page, service, threshold);
+	if (page)
+		rates_close_page(page);
+	close(lock);
+	return status;
+}
+
+static int set(const struct request *request)
+{
+	g_autofree char *folder = g_path_get_dirname(request->page);
 	uint64_t threshold;
-	int status;
 
 	if (!rates_parse(request->rate, &threshold)) {
 		log_error("%s is not a rate: use 1/N (such as 1/100), off or default", request->rate);
@@ -160,12 +175,7 @@ static int set(const struct request *request)
 	/* what lasts comes first, or the agent's next start would undo this */
 	if (request->kept && rates_restore(request->page, request->kept) != 0)
 		return EXIT_FAILURE;
-	page = rates_open_page(request->page, true);
-	if (!page)
-		return EXIT_FAILURE;
-	status = keep(request, service, threshold) != 0 ? -1 : rates_set_in_page(page, service, threshold);
-	rates_close_page(page);
-	return status == 0 ? show(request) : EXIT_FAILURE;
+	return change(request, threshold) == 0 ? show(request) : EXIT_FAILURE;
 }
 
 static int run(const struct request *request)

@@ -6,8 +6,8 @@
  * because programs that have it mapped would get SIGBUS; it may be removed.
  *
  * A rate 1/N is stored as a threshold, UINT64_MAX / N; roots with an id below it are recorded. All fields are
- * loaded and stored one at a time, atomically; a service's hash is stored last, and never changes while its
- * threshold is in use.
+ * loaded and stored one at a time, atomically; a service's hash never changes while its threshold is in use.
+ * (An entry without one may become another service's.)
  */
 #ifndef SAMPLING_PAGE_H
 #define SAMPLING_PAGE_H

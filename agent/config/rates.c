@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@
 #include "base/buffer.h"
 #include "base/log.h"
 #include "base/regularfile.h"
+
+/* Who has the lock needs it for moments. */
+#define LOCK_TRIES 100
+#define LOCK_AGAIN_US 50000
 
 #define HEAD "# Kept by `blkin sampling`, which changes it; applied when blkin-agent starts after a boot.\n"
 
@@ -140,6 +145,28 @@ int rates_write(const char *kept, GHashTable *rates)
 	return -1;
 }
 
+/* Locking */
+
+int rates_lock(const char *path)
+{
+	g_autofree char *name = g_strdup_printf("%s.lock", path);
+	int fd = regularfile_open(name, O_RDWR | O_CREAT, 0600), error;
+
+	for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return fd;
+		g_usleep(LOCK_AGAIN_US);
+	}
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && error == EWOULDBLOCK)
+		log_error("another `blkin sampling` holds %s: try again", name);
+	else
+		log_error("cannot lock %s: %s", name, regularfile_error(error));
+	return -1;
+}
+
 /* The page */
 
 static uint64_t load(const uint64_t *word)
@@ -207,28 +234,49 @@ void rates_close_page(struct sampling_page *page)
 	munmap(page, sizeof(*page));
 }
 
-/* The service's entry, which is added if it does not exist; NULL if the page is full. */
-static uint64_t *find_service(struct sampling_page *page, const char *service)
+static uint64_t count_services(const struct sampling_page *page)
 {
-	uint64_t hash = sampling_hash(service), count = load(&page->services);
+	return MIN(load(&page->services), SAMPLING_PAGE_SERVICES);
+}
 
-	for (uint64_t i = 0; i < count && i < SAMPLING_PAGE_SERVICES; i++)
+static uint64_t *find_service(struct sampling_page *page, uint64_t hash)
+{
+	for (uint64_t i = 0; i < count_services(page); i++)
 		if (load(&page->service[i].hash) == hash)
 			return &page->service[i].threshold;
-	if (count >= SAMPLING_PAGE_SERVICES)
+	return NULL;
+}
+
+/* In the place of one without a rate, which programs pass by; NULL if each has one. */
+static uint64_t *add_service(struct sampling_page *page, const char *service, uint64_t hash)
+{
+	uint64_t count = count_services(page), i = 0;
+
+	while (i < count && load(&page->service[i].threshold))
+		i++;
+	if (i == SAMPLING_PAGE_SERVICES)
 		return NULL;
-	g_strlcpy(page->names[count], service, sizeof(page->names[count]));
-	store(&page->service[count].hash, hash);
-	store(&page->services, count + 1);
-	return &page->service[count].threshold;
+	g_strlcpy(page->names[i], service, sizeof(page->names[i]));
+	store(&page->service[i].hash, hash);
+	if (i == count)
+		store(&page->services, count + 1);
+	return &page->service[i].threshold;
 }
 
 int rates_set_in_page(struct sampling_page *page, const char *service, uint64_t threshold)
 {
-	uint64_t *where = *service ? find_service(page, service) : &page->threshold;
+	uint64_t hash = sampling_hash(service),
+		 *where = *service ? find_service(page, hash) : &page->threshold;
 
+	if (!where && !threshold)
+		return 0;
+	if (!where)
+		where = add_service(page, service, hash);
 	if (!where) {
-		log_error("the page is full: it has room for %d services", SAMPLING_PAGE_SERVICES);
+		log_error(
+			"%d services have a rate of their own, and there can be no more: set one that needs "
+			"none to default, as in: blkin sampling default --service NAME",
+			SAMPLING_PAGE_SERVICES);
 		return -1;
 	}
 	store(where, threshold);
@@ -249,17 +297,17 @@ static int copy(struct sampling_page *page, GHashTable *rates)
 	return status;
 }
 
-int rates_restore(const char *path, const char *kept)
+static bool is_restored(const char *path, const char *marker)
 {
-	g_autofree char *marker = g_strdup_printf("%s.restored", path);
-	g_autoptr(GHashTable) rates = NULL;
-	struct sampling_page *page;
+	return access(path, F_OK) == 0 && access(marker, F_OK) == 0;
+}
+
+static int restore(const char *path, const char *kept, const char *marker)
+{
+	g_autoptr(GHashTable) rates = rates_read(kept);
+	struct sampling_page *page = rates ? rates_open_page(path, true) : NULL;
 	int fd, status;
 
-	if (access(path, F_OK) == 0 && access(marker, F_OK) == 0)
-		return 0;
-	rates = rates_read(kept);
-	page = rates ? rates_open_page(path, true) : NULL;
 	if (!page)
 		return -1;
 	status = copy(page, rates);
@@ -267,5 +315,21 @@ int rates_restore(const char *path, const char *kept)
 	fd = regularfile_open(marker, O_WRONLY | O_CREAT, 0644);
 	if (fd >= 0)
 		close(fd);
+	return status;
+}
+
+int rates_restore(const char *path, const char *kept)
+{
+	g_autofree char *marker = g_strdup_printf("%s.restored", path);
+	int lock, status = 0;
+
+	if (is_restored(path, marker))
+		return 0;
+	lock = rates_lock(path);
+	if (lock < 0)
+		return -1;
+	if (!is_restored(path, marker))
+		status = restore(path, kept, marker);
+	close(lock);
 	return status;
 }

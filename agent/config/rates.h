@@ -44,13 +44,19 @@ uint64_t rates_get(GHashTable *rates, const char *service);
 /* Keeps the rates, and removes the file if there are none. Returns -1 having logged why it failed. */
 int rates_write(const char *kept, GHashTable *rates);
 
+/*
+ * To be held while the page at @path, or what is kept, is changed: a lock in a file beside the page. Waits
+ * some seconds for others. Returns a descriptor to close, or -1, having logged why.
+ */
+int rates_lock(const char *path);
+
 /* Maps the page; NULL, having logged why, if that fails. @writable creates it if it does not exist. */
 struct sampling_page *rates_open_page(const char *path, bool writable);
 void rates_close_page(struct sampling_page *page);
 
 /*
- * Sets a service's rate ("": every service's) in the page; -1, having logged it, if the page is full. Entries
- * are never removed, because programs may be reading them.
+ * Sets a service's rate ("": every service's) in the page; -1, having logged it, if the page is full. An
+ * entry without a rate becomes another service's.
  */
 int rates_set_in_page(struct sampling_page *page, const char *service, uint64_t threshold);
 

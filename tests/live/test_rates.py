@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The rates of `blkin sampling` last: over restarts of the agent, and over a boot, which empties the runtime directory."""
 
+import functools
 import os
 import re
 import shutil
 import stat
+import struct
 
 import pytest
 from rig.process import free_port, wait_until
@@ -210,6 +212,40 @@ def test_rates_of_the_system(bare_node):
         "restored": "1/7, also after a reboot",
         "started": "1/7, also after a reboot",
     }, script.log()
+
+
+def write_page(user, services):
+    """A page with these services, and their thresholds."""
+    path = os.path.join(user.home, "page")
+    entries = b"".join(struct.pack("QQ", 1000 + at, threshold) for at, threshold in enumerate(services))
+    names = b"".join(f"s{at}".encode().ljust(64, b"\0") for at in range(len(services)))
+    with open(path, "wb") as file:
+        file.write(struct.pack("8sQQ", b"bsample1", 0, len(services)) + entries.ljust(200 * 16, b"\0") + names.ljust(200 * 64, b"\0"))
+    if os.getuid() == 0:
+        os.chown(path, 65534, 65534)
+    return path
+
+
+def test_services_without_a_rate_make_room(user):
+    page = write_page(user, [1] * 199)
+    run = functools.partial(user.run, "cli/blkin", "sampling", "--page", page)
+    assert "none:" not in run("default", "--service", "none")
+    assert "last: 1/5\n" in run("1/5", "--service", "last")
+    assert "200 services have a rate of their own" in fails(user, "--page", page, "1/5", "--service", "one more", code=1)
+    run("default", "--service", "unknown")
+    assert "last:" not in run("default", "--service", "last")
+    shown = run("1/6", "--service", "one more")
+    assert "one more: 1/6\n" in shown and "last" not in shown
+    with open(page, "rb") as file:
+        assert struct.unpack_from("Q", file.read(), 16) == (200,)
+
+
+def test_two_at_once(user):
+    """None of their rates is lost, or another service's; here, and among those that last."""
+    agent_once(user)
+    programs = [user.start("cli/blkin", "sampling", "--user", f"1/{n}", "--service", f"s{n}") for n in range(2, 22)]
+    assert [program.wait(60) for program in programs] == [0] * 20
+    assert set(rates(user).splitlines()[1:]) == {f"s{n}: 1/{n}, also after a reboot" for n in range(2, 22)}
 
 
 @pytest.mark.parametrize(
