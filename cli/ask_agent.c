@@ -259,13 +259,12 @@ int ask_agent_open(
 		memmove(body->data, begin, body->size);
 		return EX_OK;
 	}
-	if (begin) {
-		/* the sentence that says why comes to its end with the connection */
+	if (begin && !quiet) /* the sentence that says why comes to its end with the connection */
 		error = ask_rest(*fd, body);
+	if (quiet)
+		code = EX_UNAVAILABLE;
+	else
 		code = error ? tell_unreachable(path, kind, error) : take_body(body, path);
-	} else {
-		code = quiet ? EX_UNAVAILABLE : tell_unreachable(path, kind, error);
-	}
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;

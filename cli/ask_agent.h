@@ -21,7 +21,7 @@ int order_agent(const char *path, enum agent_kind kind, const char *page, struct
 
 /*
  * The same for a page without an end: what has come of the body is in @body, and *@fd is where more comes.
- * @quiet: that nobody answers is not logged.
+ * @quiet: why there is no such answer is not logged.
  */
 int ask_agent_open(
 	const char *path, enum agent_kind kind, const char *page, bool quiet, struct buffer *body, int *fd);

@@ -236,7 +236,9 @@ static int run(struct import *import, int argc, char **argv)
 
 	for (int i = 0; i < argc; i++)
 		found &= find_all(argv[i], traces, files);
-	if (found && import->around)
+	if (found && import->around && !traces->len)
+		log_error("--around reads LTTng's traces: files of lines have no events");
+	else if (found && import->around)
 		status = around_run(&import->config, import->around, &import->to.printing, traces);
 	else if (found && are_apart(&import->config, files)) {
 		import->whole = true;

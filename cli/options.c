@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "options.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,18 @@ static void tell_unknown(const char *command, const char *option, const struct o
 		fprintf(stderr, "`blkin %s --help` lists the options\n", command);
 }
 
+/* Whether getopt_long refused the word because it gives a value to an option that takes none. */
+static bool gives_value(const char *word, const struct option *options)
+{
+	const char *value = strchr(word, '=');
+
+	for (; value && strncmp(word, "--", 2) == 0 && options->name; options++)
+		if (options->val == optopt && !options->has_arg &&
+			strncmp(word + 2, options->name, (size_t)(value - word - 2)) == 0)
+			return true;
+	return false;
+}
+
 int options_next(int argc, char **argv, const struct option *options, const char *help)
 {
 	struct option all[OPTIONS_MAX + 2] = {{"help", no_argument, NULL, HELP_VALUE}};
@@ -52,7 +65,7 @@ int options_next(int argc, char **argv, const struct option *options, const char
 			argv[optind - 1], argv[0]);
 		return OPTIONS_WRONG;
 	case '?':
-		if (optopt >= HELP_VALUE || (optopt && argv[optind - 1][1] == '-'))
+		if (gives_value(argv[optind - 1], all))
 			fprintf(stderr, "blkin %s: %s: this option takes no value\n", argv[0],
 				argv[optind - 1]);
 		else

@@ -106,8 +106,8 @@ static int open_stream(struct tail *tail, bool quiet)
 	return code;
 }
 
-/* It is looked for until it is there again; false if that was interrupted. */
-static bool open_again(struct tail *tail)
+/* It is looked for until it is there again, or that was interrupted. */
+static void open_again(struct tail *tail)
 {
 	tail->lost += tail->stream.lost;
 	stream_end(&tail->stream);
@@ -116,7 +116,6 @@ static bool open_again(struct tail *tail)
 		poll(NULL, 0, AGAIN_MS);
 	if (!interrupted)
 		fprintf(stderr, "blkin tail: the agent is there again\n");
-	return !interrupted;
 }
 
 /* Showing */
@@ -175,8 +174,8 @@ static int run(struct tail *tail)
 					tail->which.path, BLKIN_VERSION);
 				return EXIT_FAILURE;
 			}
-			if (!interrupted && !open_again(tail) && !interrupted)
-				return EX_UNAVAILABLE;
+			if (!interrupted)
+				open_again(tail);
 		}
 		code = show(tail);
 	} while (code < 0);

@@ -157,6 +157,10 @@ def test_mistakes(node):
     ]:
         done = run_import(node, *words, recording.folder)
         assert done.returncode == 64 and message in done.stderr
+    with open(node.path("spans.jsonl"), "w", encoding="utf-8") as file:
+        file.write('{"traceId": "000000000000000a", "id": "000000000000000b", "name": "x"}\n')
+    done = run_import(node, "--around", "a", node.path("spans.jsonl"))
+    assert done.returncode == 1 and "--around reads LTTng's traces" in done.stderr
     # a damaged trace beside it is named
     shutil.copytree(recording.folder, node.path("trace/damaged"), ignore=lambda *_: [])
     for metadata in glob.glob(node.path("trace/damaged/**/metadata"), recursive=True):
