@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output/file/filenames.h"
+
 /* More levels than LTTng writes. */
 #define DEPTH_MAX 16
 
@@ -31,20 +33,18 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The folders in @path, sorted; empty if it cannot be read. */
-static GPtrArray *folders(const char *path)
+/* What @is wanted of all in the folder, as paths, sorted; empty if it cannot be read. */
+static GPtrArray *list(const char *folder, bool (*is)(const char *path))
 {
 	GPtrArray *inside = g_ptr_array_new_with_free_func(g_free);
-	GDir *dir = g_dir_open(path, 0, NULL);
+	GDir *dir = g_dir_open(folder, 0, NULL);
 	const char *name;
 
 	while (dir && (name = g_dir_read_name(dir))) {
-		char *child = g_build_filename(path, name, NULL);
+		g_autofree char *path = g_build_filename(folder, name, NULL);
 
-		if (is_dir(child))
-			g_ptr_array_add(inside, child);
-		else
-			g_free(child);
+		if (is(path))
+			g_ptr_array_add(inside, g_steal_pointer(&path));
 	}
 	if (dir)
 		g_dir_close(dir);
@@ -52,7 +52,7 @@ static GPtrArray *folders(const char *path)
 	return inside;
 }
 
-/* A trace that is named twice is read once. */
+/* What is named twice is read once. */
 static void add_once(const char *path, GPtrArray *found)
 {
 	char *real = realpath(path, NULL);
@@ -63,7 +63,9 @@ static void add_once(const char *path, GPtrArray *found)
 		g_ptr_array_add(found, real);
 }
 
-/* Returns whether there is a trace in @path, whether or not it was found before. */
+/* Traces */
+
+/* Returns whether there is one in @path, whether or not it was found before. */
 static bool find(const char *path, int depth, GPtrArray *found)
 {
 	char *metadata = g_build_filename(path, "metadata", NULL);
@@ -74,7 +76,7 @@ static bool find(const char *path, int depth, GPtrArray *found)
 	if (any) {
 		add_once(path, found);
 	} else if (depth < DEPTH_MAX) {
-		inside = folders(path);
+		inside = list(path, is_dir);
 		for (guint i = 0; i < inside->len; i++)
 			any |= find(inside->pdata[i], depth + 1, found);
 		g_ptr_array_unref(inside);
@@ -94,7 +96,7 @@ static void add_closed(const char *path, int depth, GPtrArray *closed)
 		g_ptr_array_add(closed, g_strdup_printf("%s: %s", strerror(errno), path));
 		return;
 	}
-	inside = folders(path);
+	inside = list(path, is_dir);
 	for (guint i = 0; i < inside->len; i++)
 		add_closed(inside->pdata[i], depth + 1, closed);
 	g_ptr_array_unref(inside);
@@ -122,4 +124,50 @@ int find_traces(const char *dir, GPtrArray *found, bool quiet)
 	if (!quiet)
 		fprintf(stderr, "blkin import: %s: %s\n", dir, why);
 	return -1;
+}
+
+/* Files of spans */
+
+/* A file by its name alone, also behind a link. What an output wrote of other items has no spans. */
+static bool is_lines(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct filename file;
+
+	return *name != '.' && g_str_has_suffix(name, ".jsonl") &&
+	       (!filename_parse(name, &file) || filelines_kind(file.lines) == KIND_SPANS);
+}
+
+static bool is_lines_or_dir(const char *path)
+{
+	return is_lines(path) || (strrchr(path, '/')[1] != '.' && is_dir(path));
+}
+
+static bool find_lines_below(const char *path, int depth, GPtrArray *found)
+{
+	GPtrArray *inside = list(path, is_lines_or_dir);
+	bool any = false;
+
+	for (guint i = 0; i < inside->len; i++) {
+		const char *child = inside->pdata[i];
+
+		if (!is_dir(child)) {
+			add_once(child, found);
+			any = true;
+		} else if (depth < DEPTH_MAX) {
+			any |= find_lines_below(child, depth + 1, found);
+		}
+	}
+	g_ptr_array_unref(inside);
+	return any;
+}
+
+bool find_lines(const char *path, GPtrArray *found)
+{
+	if (g_file_test(path, G_FILE_TEST_IS_DIR))
+		return find_lines_below(path, 0, found);
+	if (!g_str_has_suffix(path, ".jsonl") || !g_file_test(path, G_FILE_TEST_EXISTS))
+		return false;
+	add_once(path, found);
+	return true;
 }

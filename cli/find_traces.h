@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds CTF traces on disk: the folders that hold a file named `metadata`. */
+/* Finds on disk what can be imported: CTF traces, which are folders with a file `metadata`, and files of
+ * spans. */
 #ifndef FIND_TRACES_H
 #define FIND_TRACES_H
 
@@ -13,6 +14,12 @@
  * @quiet.
  */
 int find_traces(const char *dir, GPtrArray *found, bool quiet);
+
+/*
+ * Adds @path to @found (as above) if it is a file of spans by its name, or those that are in and below it if
+ * it is a folder, links to folders not followed. Returns whether there are any.
+ */
+bool find_lines(const char *path, GPtrArray *found);
 
 /* Adds to @closed (of g_free'd char *) the folders in @dir and below that cannot be looked into, with the
  * reason: "Permission denied: PATH". */

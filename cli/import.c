@@ -222,7 +222,7 @@ static bool are_apart(const struct config *config, const GPtrArray *files)
 /* A folder may have both. */
 static bool find_all(const char *path, GPtrArray *traces, GPtrArray *files)
 {
-	bool any = lines_find(path, files);
+	bool any = find_lines(path, files);
 
 	return find_traces(path, traces, any) == 0 || any;
 }

@@ -14,10 +14,7 @@
 #include "base/log.h"
 #include "encode/otlpjson.h"
 #include "encode/spanread.h"
-#include "output/file/filenames.h"
 
-/* Folders in folders; more than anybody has. */
-#define DEPTH_MAX 16
 /* So many bytes are handed on at once. */
 #define HAND_BYTES (256 * 1024)
 /* A file with a longer line is none of spans: of these none is larger than a few MiB. */
@@ -33,90 +30,6 @@ struct lines {
 	struct batch *spans;
 	struct span_memory memory;
 };
-
-/* Finding them */
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool is_named(const char *name)
-{
-	struct filename file;
-
-	/* what an output wrote of other items has no spans */
-	return *name != '.' && g_str_has_suffix(name, ".jsonl") &&
-	       (!filename_parse(name, &file) || filelines_kind(file.lines) == KIND_SPANS);
-}
-
-/* One that is named twice is read once. */
-static void add_once(GPtrArray *found, const char *path)
-{
-	char *real = realpath(path, NULL);
-
-	if (!real || g_ptr_array_find_with_equal_func(found, real, g_str_equal, NULL))
-		free(real);
-	else
-		g_ptr_array_add(found, real);
-}
-
-static bool is_folder(const char *path)
-{
-	struct stat file;
-
-	return lstat(path, &file) == 0 && S_ISDIR(file.st_mode);
-}
-
-/* Such files, and folders, in a folder; sorted. */
-static GPtrArray *list(const char *path)
-{
-	GPtrArray *inside = g_ptr_array_new_with_free_func(g_free);
-	GDir *dir = g_dir_open(path, 0, NULL);
-	const char *name;
-
-	while (dir && (name = g_dir_read_name(dir))) {
-		g_autofree char *child = g_build_filename(path, name, NULL);
-
-		if (is_named(name) || (*name != '.' && is_folder(child)))
-			g_ptr_array_add(inside, g_steal_pointer(&child));
-	}
-	if (dir)
-		g_dir_close(dir);
-	g_ptr_array_sort(inside, by_name);
-	return inside;
-}
-
-static bool find_below(const char *path, int depth, GPtrArray *found)
-{
-	GPtrArray *inside = list(path);
-	bool any = false;
-
-	for (guint i = 0; i < inside->len; i++) {
-		const char *child = inside->pdata[i];
-
-		if (!is_folder(child)) {
-			add_once(found, child);
-			any = true;
-		} else if (depth < DEPTH_MAX) {
-			any |= find_below(child, depth + 1, found);
-		}
-	}
-	g_ptr_array_unref(inside);
-	return any;
-}
-
-bool lines_find(const char *path, GPtrArray *found)
-{
-	if (g_file_test(path, G_FILE_TEST_IS_DIR))
-		return find_below(path, 0, found);
-	if (!g_str_has_suffix(path, ".jsonl") || !g_file_test(path, G_FILE_TEST_EXISTS))
-		return false;
-	add_once(found, path);
-	return true;
-}
-
-/* Reading them */
 
 static void hand(struct lines *lines, bool at_once)
 {

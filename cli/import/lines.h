@@ -12,12 +12,6 @@
 #include "core/ledger.h"
 #include "queue/batch.h"
 
-/*
- * Adds @path to @found if it is such a file by its name, or those that are in and below it if it is a folder,
- * links to folders not followed. Returns whether there are any.
- */
-bool lines_find(const char *path, GPtrArray *found);
-
 struct lines_counts {
 	uint64_t read;
 	uint64_t spans; /* in them */
