@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE /* pipe2 */
 #include "needs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +30,9 @@
 #include "status/port.h"
 #include "tryfilter.h"
 #include "unit.h"
+
+/* So long LTTng's session daemon has to answer; it may wait for programs that are stopped. */
+#define LTTNG_LIMIT_MS 10000
 
 struct trial {
 	const struct config *config;
@@ -409,6 +415,41 @@ static void try_kernel(struct trial *trial)
 	say_unknown(trial, "functions", unknown.functions);
 }
 
+/* Waits until the child ends, whose end of the pipe this is; false if it has to be killed. */
+static bool await_child(pid_t child, int alive, int *status)
+{
+	struct pollfd ends = {.fd = alive};
+	bool in_time = poll(&ends, 1, LTTNG_LIMIT_MS) == 1;
+
+	if (!in_time)
+		kill(child, SIGKILL);
+	return waitpid(child, status, 0) == child && in_time;
+}
+
+/* LTTng's library has no time-outs, so it is used in a child process: the agent starts without its daemon. */
+static void try_lttng(struct trial *trial)
+{
+	struct trial of_child = *trial;
+	int pipes[2], status = 0;
+	pid_t child;
+
+	if (pipe2(pipes, O_CLOEXEC) != 0)
+		return;
+	of_child.unmet = false;
+	child = fork();
+	if (child == 0) {
+		try_filter(&of_child);
+		try_kernel(&of_child);
+		_exit(of_child.unmet);
+	}
+	close(pipes[1]);
+	if (child > 0 && !await_child(child, pipes[0], &status))
+		note("LTTng's session daemon does not answer: `filter` of [events], and [kernel], are not "
+		     "tried");
+	trial->unmet |= child > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0;
+	close(pipes[0]);
+}
+
 /* Whose trial it is */
 
 static enum needs try_all(const struct config *config, const struct unit *unit, const char *as, bool runs)
@@ -428,8 +469,7 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 		try_secret(&trial, output, "sasl-password-file", output->sasl_password_file);
 		try_directory(&trial, output);
 	}
-	try_filter(&trial);
-	try_kernel(&trial);
+	try_lttng(&trial);
 	try_state(&trial);
 	try_socket(&trial);
 	try_port(&trial, "agent", "http", config->http);

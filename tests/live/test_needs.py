@@ -6,6 +6,7 @@ on by itself once it is there. `blkin validate` tries all of it before, as the a
 
 import os
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -131,6 +132,15 @@ def test_validate_tries_what_the_agent_needs(bare_node, sections, words):
     assert ": OK" not in bare_node.programs[-1].log()
     bare_node.write_config(free_port())
     assert validate(bare_node) == (0, [])
+
+
+def test_validate_does_not_wait_for_a_session_daemon_that_hangs(node):
+    node.write_config(free_port(), events={"names": "a:b", "filter": "a > 1"})
+    node.sessiond.send(signal.SIGSTOP)
+    code, lines = validate(node)
+    node.sessiond.send(signal.SIGCONT)
+    assert (code, lines) == (0, [])
+    assert "note: LTTng's session daemon does not answer: `filter` of [events], and [kernel], are not tried" in node.programs[-1].log()
 
 
 def test_validate_notes_what_others_can_read_and_what_is_empty(bare_node):
