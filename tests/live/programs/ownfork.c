@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A library that is preloaded before LTTng's, and has a fork of its own, as some sanitizers and profilers
  * have. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <unistd.h>
 
