@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/check.h"
 #include "config/load.h"
 #include "config/merge.h"
 #include "inlet/inputs.h"
@@ -120,7 +121,7 @@ static int take(struct reload *reload, const struct config *fresh, unsigned *cha
 
 	config_merge(merged, reload->config, fresh);
 	*changes = config_changes(reload->config, merged) | changes_of_outputs(reload->config, merged);
-	if (apply(reload, merged, *changes) != 0) {
+	if (config_check(merged) != 0 || apply(reload, merged, *changes) != 0) {
 		config_free(merged);
 		g_free(merged);
 		return -1;

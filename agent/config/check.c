@@ -97,12 +97,18 @@ static int check_session(const struct config *config)
 	return check_keys(config->origins, "session", "session", rules, G_N_ELEMENTS(rules));
 }
 
+uint64_t check_batch_size(const struct output_config *output)
+{
+	return output->spool_size ? output->spool_size / SPOOL_BATCHES : UINT64_MAX;
+}
+
 /* Where a spool's size comes from [spool], its output's `batch-size` may be what breaks the rule. */
 static int check_spool(const struct config *config, const struct output_config *output)
 {
 	const struct config_origin *at = check_later(NULL, output->origins, "output", "spool-size");
 
-	if (!output->spool_size || output->spool_size >= MAX(SPOOL_MIN, SPOOL_BATCHES * output->batch_size))
+	if (!output->spool_size ||
+		(output->spool_size >= SPOOL_MIN && output->batch_size <= check_batch_size(output)))
 		return 0;
 	at = check_later(at, output->origins, "output", "batch-size");
 	if (config_output_is_set(output, "spool-size"))
@@ -224,11 +230,16 @@ static int check_output(const struct config *config, const struct output_config 
 }
 
 /* The reader writes down what it has pending, which takes as much again. */
+uint64_t check_max_pending(const struct config *config)
+{
+	return config->reader_memory / 2;
+}
+
 static int check_memory(const struct config *config)
 {
 	const struct config_origin *at;
 
-	if (config->reader_memory >= 2 * config->max_pending)
+	if (config->max_pending <= check_max_pending(config))
 		return 0;
 	at = check_later(NULL, config->origins, "session", "reader-memory");
 	at = check_later(at, config->origins, "spans", "max-pending");

@@ -10,6 +10,10 @@
 /* Returns 0, or -1 having logged every rule that is broken, with the line that broke it. */
 int config_check(const struct config *config);
 
+/* The most that keys may have beside others of which a change needs a restart (merge.h) */
+uint64_t check_max_pending(const struct config *config);
+uint64_t check_batch_size(const struct output_config *output);
+
 /* For the rules of a type of output (outputtype.h) */
 
 /* One for several keys of an output; the message ends with the section. */

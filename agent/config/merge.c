@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "config/merge.h"
 
+#include "config/check.h"
 #include "config/keys.h"
 #include "config/load.h"
+#include "config/outputtype.h"
 #include "config/section.h"
 #include "config/thresholds.h"
 #include "config/value.h"
@@ -36,8 +38,20 @@ static struct output_config *merge_output(const struct config *running, struct o
 			      old_section = section_of_output(delivered ? old : fresh);
 
 	merge_keys(&section, SCOPE_OUTPUT, &old_section, &fresh_section);
-	output->own_directory = fresh->own_directory;
 	return output;
+}
+
+/* What need not wait for a restart must fit what does, and follow from it. */
+static void fit(struct config *merged)
+{
+	merged->max_pending = MIN(merged->max_pending, check_max_pending(merged));
+	for (guint i = 0; i < merged->outputs->len; i++) {
+		struct output_config *output = g_ptr_array_index(merged->outputs, i);
+
+		output->batch_size = MIN(output->batch_size, check_batch_size(output));
+		if (output_type_of(output)->settle)
+			output_type_of(output)->settle(merged, output);
+	}
 }
 
 void config_merge(struct config *merged, const struct config *running, const struct config *fresh)
@@ -59,6 +73,7 @@ void config_merge(struct config *merged, const struct config *running, const str
 	merged->settings = fresh->settings;
 	merged->user = running->user;
 	merged->own_relay = running->own_relay;
+	fit(merged);
 }
 
 /* What is set nowhere cannot be changed: an output's `spool-size` then follows [spool]. */

@@ -3,6 +3,7 @@
 #include "config_rig.h"
 #include "run.h"
 
+#include "config/check.h"
 #include "config/load.h"
 #include "config/merge.h"
 #include "output/outputs.h"
@@ -176,6 +177,67 @@ START_TEST(test_merge_again)
 	config_free(&second);
 	config_free(&fresh);
 	config_free(&running);
+}
+END_TEST
+
+/* A reader that starts later reads what a reload has made, so it must be as good as both that it is made of.
+ */
+static void assert_fits(
+	const char *was, const char *is, const char *waiting, void (*look)(const struct config *))
+{
+	struct config running, fresh, merged;
+	g_autoptr(GPtrArray) names = NULL;
+	g_autofree char *list = NULL;
+
+	ck_assert_int_eq(read_text(&running, was), 0);
+	ck_assert_int_eq(read_text(&fresh, is), 0);
+	config_merge(&merged, &running, &fresh);
+	look(&merged);
+	ck_assert_int_eq(config_check(&merged), 0);
+	names = config_waiting(&merged, &fresh);
+	g_ptr_array_add(names, NULL);
+	list = g_strjoinv(", ", (char **)names->pdata);
+	ck_assert_str_eq(list, waiting);
+	config_free(&merged);
+	config_free(&fresh);
+	config_free(&running);
+}
+
+static void has_pending(const struct config *merged)
+{
+	ck_assert_uint_eq(merged->reader_memory, 160 << 20);
+	ck_assert_uint_eq(merged->max_pending, 80 << 20);
+}
+
+static void has_small_batches(const struct config *merged)
+{
+	ck_assert_uint_eq(config_output(merged, "a")->spool_size, 2 << 20);
+	ck_assert_uint_eq(config_output(merged, "a")->batch_size, 256 << 10);
+}
+
+static void has_large_batches(const struct config *merged)
+{
+	ck_assert_uint_eq(config_output(merged, "a")->batch_size, 8 << 20);
+}
+
+static void has_old_directory(const struct config *merged)
+{
+	ck_assert_str_eq(config_output(merged, "a")->directory, "/old/files/a");
+	ck_assert(config_output(merged, "a")->own_directory);
+}
+
+START_TEST(test_merge_fits)
+{
+	assert_fits("", "[session]\nreader-memory = 1G\n[spans]\nmax-pending = 128M\n",
+		"`reader-memory` in [session], `max-pending` in [spans]", has_pending);
+	assert_fits("[output a]\nspool-size = 2M\nbatch-size = 64K\n",
+		"[output a]\nspool-size = 1G\nbatch-size = 8M\n",
+		"`batch-size` in [output a], `spool-size` in [output a]", has_small_batches);
+	assert_fits("[output a]\nspool-size = 0\n", "[output a]\nspool-size = 1G\nbatch-size = 8M\n",
+		"`spool-size` in [output a]", has_large_batches);
+	assert_fits("[agent]\nstate-directory = /old\n[output a]\ntype = file\n",
+		"[agent]\nstate-directory = /new\n[output a]\ntype = file\n", "`state-directory` in [agent]",
+		has_old_directory);
 }
 END_TEST
 
@@ -369,5 +431,6 @@ int main(void)
 	tcase_add_test(tests, test_sole_format);
 	tcase_add_test(tests, test_merge);
 	tcase_add_test(tests, test_merge_again);
+	tcase_add_test(tests, test_merge_fits);
 	return run_cases("outputs", tests);
 }
