@@ -242,10 +242,14 @@ static bool make_answers(struct agent *agent)
 
 static bool make_collection(struct agent *agent)
 {
+	uint64_t position;
+	bool holds;
+
 	event_add(agent->terminate[0], NULL);
 	event_add(agent->terminate[1], NULL);
 	event_add(agent->reload, NULL);
-	agent->daemons = daemons_create(agent->base, agent->config);
+	checkpoint_newest(agent->checkpoint, &position, &holds);
+	agent->daemons = daemons_create(agent->base, agent->config, position != 0);
 	if (!agent->daemons)
 		return false;
 	agent->supervisor = supervisor_create(&(struct supervisor_options){

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "session/forcedend.h"
+#include "session/session.h"
 #include "session/sessiond.h"
 
 /* The time that they have to answer, and to end. */
@@ -261,15 +262,11 @@ static int lock_relay_output(struct daemons *daemons)
 	return -1;
 }
 
-/*
- * Removes what the session of an earlier run left with a relay of our own: nobody reads that any more. Only
- * folders that are named as the relay names those of our session are touched.
- */
-static void clear_relay_output(const struct config *config)
+static void clear_sessions(const struct config *config, const char *name)
 {
 	g_autofree char *pattern = g_strdup_printf(
 		"%s/*/%s-[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9]",
-		config->relay_output, config->session_name);
+		config->relay_output, name);
 	glob_t found;
 
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
@@ -279,11 +276,26 @@ static void clear_relay_output(const struct config *config)
 	globfree(&found);
 }
 
-static int take_relay_output(struct daemons *daemons)
+/*
+ * Removes what the sessions of an earlier run that came to its end left with a relay of our own. Only folders
+ * that are named as the relay names those of our sessions are touched.
+ */
+static void clear_relay_output(const struct config *config)
+{
+	char name[256];
+
+	for (unsigned number = 0; number < SESSION_NAMES; number++) {
+		session_name(config, number, name, sizeof(name));
+		clear_sessions(config, name);
+	}
+}
+
+static int take_relay_output(struct daemons *daemons, bool goes_on)
 {
 	if (lock_relay_output(daemons) != 0)
 		return -1;
-	clear_relay_output(daemons->config);
+	if (!goes_on)
+		clear_relay_output(daemons->config);
 	return 0;
 }
 
@@ -305,7 +317,7 @@ static char **relayd_words(const struct config *config)
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-struct daemons *daemons_create(struct event_base *base, const struct config *config)
+struct daemons *daemons_create(struct event_base *base, const struct config *config, bool goes_on)
 {
 	static const char *const sessiond_words[] = {"lttng-sessiond", "--no-kernel", NULL};
 	struct daemons *daemons = g_new0(struct daemons, 1);
@@ -323,7 +335,7 @@ struct daemons *daemons_create(struct event_base *base, const struct config *con
 	daemons->ended = evsignal_new(base, SIGCHLD, on_ended, daemons);
 	daemons->again = evtimer_new(base, on_again, daemons);
 	event_add(daemons->ended, NULL);
-	if ((!config->own_relay || take_relay_output(daemons) == 0) &&
+	if ((!config->own_relay || take_relay_output(daemons, goes_on) == 0) &&
 		start(daemons, &daemons->sessiond) == 0 && start(daemons, &daemons->relayd) == 0)
 		return daemons;
 	daemons_destroy(daemons);

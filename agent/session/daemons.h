@@ -22,9 +22,10 @@ int daemons_choose_ports(struct config *config);
 
 /*
  * Starts what is needed, which may be nothing, and waits until it answers, some seconds at most. NULL having
- * logged what is missing. @config is borrowed; it has its ports.
+ * logged what is missing. @config is borrowed; it has its ports. What
+ * earlier runs left with a relay of our own is removed, unless this one @goes_on from there.
  */
-struct daemons *daemons_create(struct event_base *base, const struct config *config);
+struct daemons *daemons_create(struct event_base *base, const struct config *config, bool goes_on);
 
 /* To be called every few seconds with what is wrong with collecting: those of its own that hold for long what
  * is recorded are ended by force, and so started again. */

@@ -2,6 +2,7 @@
 """`blkin-agent --user`: one command and no root, from nothing to delivered spans, and nothing left behind."""
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -168,9 +169,47 @@ def test_again_and_again(user, collector):
         user.run(LOAD, "-n", 100)
         collector.wait_for(100 * (number + 1))
         assert agent.stop() == 0
-        relay = os.path.join(user.home, ".local/state/blkin/relay")
-        sessions = [name for host in os.listdir(relay) for name in os.listdir(os.path.join(relay, host))]
-        assert len(sessions) <= 1, sessions
+        assert len(relay_folders(user)) <= 1, relay_folders(user)
+
+
+def relay_folders(user):
+    relay = os.path.join(user.home, ".local/state/blkin/relay")
+    return [name for host in os.listdir(relay) for name in os.listdir(os.path.join(relay, host))]
+
+
+def test_left_behind(user, collector):
+    """What earlier sessions of the agent left is removed, also of those that took another one's place; nothing else is."""
+    assert user.start_agent().stop() == 0
+    relay = os.path.join(user.home, ".local/state/blkin/relay")
+    theirs = {"blkin-9-20260101-000000", "blkin-2", "other-20260101-000000"}
+    ours = {"blkin-20260101-000000", "blkin-2-20260101-000000", "blkin-8-20260101-000000"}
+    for name in theirs | ours:
+        os.makedirs(os.path.join(relay, os.listdir(relay)[0], name, "ust"))
+    subprocess.run(["chown", "-R", "--reference", relay, relay], check=True)
+    agent = user.start_agent()
+    left = set(relay_folders(user))
+    assert theirs <= left and not ours & left, left
+    assert agent.stop() == 0
+
+
+def test_spans_of_a_killed_agent(bare_node, user):
+    """They are in the files of its relay, which ends with it: the next one, with a relay of its own, reads them."""
+    port = free_port()
+    user.configure(f"[output]\nserver = 127.0.0.1:{port}\nspool-size = 0\n[session]\nmemory = 4M\n")
+    agent = user.start_agent()
+    user.run(LOAD, "-n", 1000)
+    state = lambda: json.loads(user.run("cli/blkin", "status", "--user", "--json"))
+    wait_until(lambda: state()["spans"]["made"] == 1000, 10, "all to be read")
+    pids = daemons(agent)
+    agent.kill()
+    wait_until(lambda: not any(map(runs, pids)), 10, "the daemons to end")
+    receiver = Receiver(bare_node, port).start()
+    agent = user.start_agent()
+    receiver.wait_for(1000)
+    check_load(receiver.spans(), 1, 1, 1000)
+    assert "cannot be read" not in agent.log()
+    wait_until(lambda: len(relay_folders(user)) == 1, 20, "what is read to be removed")
+    assert agent.stop() == 0
 
 
 def test_users_own_session_daemon_is_used(bare_node, user, collector):
