@@ -28,6 +28,8 @@
 #define STEP_US 20000
 /* One that holds what is recorded may go on by itself within this time, and then nothing is lost. */
 #define MEND_NS (20 * NS_PER_SECOND)
+/* Before one that has ended, or could not be started, is started again. */
+static const struct timeval again_after = {1, 0};
 /* What a child exits with when there is no such program. */
 #define NO_PROGRAM 127
 
@@ -179,13 +181,12 @@ static void on_ended(evutil_socket_t signal_number, short what, void *data)
 {
 	struct daemons *daemons = data;
 	struct daemon *each[] = {&daemons->sessiond, &daemons->relayd};
-	const struct timeval second = {1, 0};
 
 	(void)signal_number;
 	(void)what;
 	for (size_t i = 0; i < G_N_ELEMENTS(each); i++)
 		if (each[i]->pid && !still_runs(each[i]))
-			event_add(daemons->again, &second);
+			event_add(daemons->again, &again_after);
 }
 
 /* The reader waits for them anyway. */
@@ -197,8 +198,11 @@ static void on_again(evutil_socket_t fd, short what, void *data)
 	(void)fd;
 	(void)what;
 	for (size_t i = 0; i < G_N_ELEMENTS(each); i++)
-		if (each[i]->words && !each[i]->pid)
+		if (each[i]->words && !each[i]->pid) {
 			spawn(each[i]);
+			if (!each[i]->pid)
+				event_add(daemons->again, &again_after);
+		}
 }
 
 /* The one that holds what is recorded; NULL: none of ours does. */

@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import stat
@@ -231,6 +232,21 @@ def test_daemons_are_started_again(user, collector):
     user.run(LOAD, "-n", 100)
     collector.wait_for(100)
     assert agent.log().count("has ended (by signal 9)") == 2
+    assert agent.stop() == 0
+
+
+def test_daemon_that_cannot_be_started_at_once(user, collector):
+    """The user has as many processes as there may be: it is started once there may be more."""
+    agent = user.start_agent()
+    soft = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    limit = lambda most: subprocess.run(user.prefix + ["prlimit", f"--pid={agent.pid}", f"--nproc={most}:"], check=True)
+    limit(1)
+    os.kill(daemons(agent)[0], signal.SIGKILL)
+    wait_until(lambda: "cannot start lttng-sessiond: Resource temporarily unavailable" in agent.log(), 20, "it to fail")
+    limit("unlimited" if soft == resource.RLIM_INFINITY else soft)
+    wait_until(lambda: "collecting again, after" in agent.log(), 30, "it to collect again")
+    user.run(LOAD, "-n", 100)
+    collector.wait_for(100)
     assert agent.stop() == 0
 
 
