@@ -11,7 +11,7 @@ enum config_type {
 	TEXT,         /* char *, any */
 	NAME,         /* char *, not empty, [A-Za-z0-9_.-] */
 	PATH,         /* char *, of a URL: from / on */
-	FOLDER,       /* char *, of a file system: from / on */
+	FOLDER,       /* char *, of a file system: from / on, with none at the end */
 	ADDRESS,      /* char *, HOST:PORT */
 	ADDRESSES,    /* char *, several with commas */
 	TAGS,         /* char *, KEY=VALUE, several with commas */

@@ -240,6 +240,13 @@ char *config_number_print(const struct config_key *key, uint64_t number)
 		"%s%" G_GUINT64_FORMAT "%s", type == SHARE ? "1/" : "", number / best->factor, best->name);
 }
 
+/* "/a/" is "/a", and is compared as such. */
+static void cut_slashes(char *folder)
+{
+	for (size_t size = strlen(folder); size > 1 && folder[size - 1] == '/'; size--)
+		folder[size - 1] = '\0';
+}
+
 int config_value_set(void *values, const struct config_key *key, const char *text)
 {
 	uint64_t number = 0;
@@ -248,6 +255,8 @@ int config_value_set(void *values, const struct config_key *key, const char *tex
 		if (!valid_text(key->type, text))
 			return -1;
 		put_text(values, key, text);
+		if (key->type == FOLDER)
+			cut_slashes(*text_field(values, key));
 		return 0;
 	}
 	if (!config_number_parse(key, text, &number) || number < key->min || number > key->max)

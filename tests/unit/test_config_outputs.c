@@ -241,6 +241,24 @@ START_TEST(test_merge_fits)
 }
 END_TEST
 
+START_TEST(test_slashes_at_the_end)
+{
+	struct config config;
+
+	ck_assert_int_eq(read_text(&config, "[agent]\nstate-directory = /state//\n[output a]\ntype = file\n"
+					    "[output b]\ntype = file\ndirectory = /state/b/\n[output c]\n"
+					    "type = file\ndirectory = /\n"),
+		0);
+	ck_assert_str_eq(config.state_directory, "/state");
+	ck_assert_str_eq(config_output(&config, "a")->directory, "/state/files/a");
+	ck_assert(config_output(&config, "a")->own_directory && config_output(&config, "b")->own_directory);
+	ck_assert_str_eq(config_output(&config, "c")->directory, "/");
+	config_free(&config);
+	assert_refused("[output a]\ntype = file\ndirectory = /x\n[output b]\ntype = file\ndirectory = /x/\n",
+		"test: F:6: `directory` must differ from that of every other output, in [output b]\n");
+}
+END_TEST
+
 /* A line of a section as it is printed. */
 static bool has_key(const char *section, const char *key)
 {
@@ -432,5 +450,6 @@ int main(void)
 	tcase_add_test(tests, test_merge);
 	tcase_add_test(tests, test_merge_again);
 	tcase_add_test(tests, test_merge_fits);
+	tcase_add_test(tests, test_slashes_at_the_end);
 	return run_cases("outputs", tests);
 }
