@@ -30,10 +30,8 @@ static void tell_status(struct notify *notify)
 {
 	struct buffer line = {0};
 	char text[sizeof(notify->text)];
-	struct status *status = status_create(notify->source);
 
-	status_write_line(&line, status);
-	status_destroy(status);
+	status_write_line(&line, notify->source);
 	buffer_put(&line, "", 1);
 	g_strlcpy(text, (const char *)line.data, sizeof(text));
 	if (strcmp(text, notify->text) != 0) {

@@ -151,6 +151,11 @@ struct activity *activity_create(struct event_base *base, const struct config *c
 	return activity;
 }
 
+int activity_programs(const struct activity *activity)
+{
+	return activity->programs_at ? activity->state.programs : -1;
+}
+
 void activity_read(struct activity *activity, struct activity_state *state)
 {
 	look(activity, PROGRAMS_MIN_NS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a look at one moment does not show: when the last event came, how many programs are registered, which
- * wait for that, and which spools are on disk. Looked at once a second, and every ten seconds, in the loop;
- * the disk in a thread of its own, as it may hang.
+ * wait for that, and which spools are on disk. Looked at once a second, and every ten seconds, and when
+ * somebody asks, in the loop; the disk in a thread of its own, as it may hang.
  */
 #ifndef STATUS_ACTIVITY_H
 #define STATUS_ACTIVITY_H
@@ -42,6 +42,9 @@ struct activity *activity_create(struct event_base *base, const struct config *c
 
 /* From now on the canary of @supervisor, borrowed, is not one of the programs. */
 void activity_set_supervisor(struct activity *activity, struct supervisor *supervisor);
+
+/* How many were registered at the last look; -1: not known. */
+int activity_programs(const struct activity *activity);
 
 /* Looks anew, but for the disk. */
 void activity_read(struct activity *activity, struct activity_state *state);

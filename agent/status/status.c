@@ -6,18 +6,24 @@
 #include "base/sanitize.h"
 #include "status/serverstate.h"
 
+static void read_outputs(struct status *status, const struct status_source *source)
+{
+	struct outputs_counts counts =
+		outputs_read(source->outputs, &status->rows, status->outputs, G_N_ELEMENTS(status->outputs));
+
+	status->output_count = counts.on;
+	status->leaving_count = counts.leaving;
+}
+
 struct status *status_create(const struct status_source *source)
 {
 	struct status *status = g_new0(struct status, 1);
-	struct outputs_counts counts;
 
 	status->config = source->config;
 	status->reload = source->reload;
-	counts = outputs_read(source->outputs, &status->rows, status->outputs, G_N_ELEMENTS(status->outputs));
+	read_outputs(status, source);
 	ledger_read_losses(status->lost);
 	ledger_read_acknowledged(&status->acknowledged);
-	status->output_count = counts.on;
-	status->leaving_count = counts.leaving;
 	supervisor_read_state(source->supervisor, &status->supervisor);
 	if (source->inputs)
 		inputs_read_state(source->inputs, status->inputs);
@@ -99,8 +105,13 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 	}
 }
 
-void status_write_line(struct buffer *out, const struct status *status)
+void status_write_line(struct buffer *out, const struct status_source *source)
 {
+	struct status *status = g_new0(struct status, 1);
+
+	read_outputs(status, source);
+	supervisor_read_state(source->supervisor, &status->supervisor);
+	status->activity.programs = activity_programs(source->activity);
 	if (status->supervisor.collecting) {
 		buffer_printf(out, "collecting");
 		write_programs(out, status);
@@ -109,6 +120,7 @@ void status_write_line(struct buffer *out, const struct status *status)
 		write_plain(out, status->supervisor.error[0] ? status->supervisor.error : "starting");
 	}
 	write_deliveries(out, status);
+	status_destroy(status);
 }
 
 void status_write_summary(struct buffer *out, const struct status *status)

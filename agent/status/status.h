@@ -15,9 +15,10 @@ void status_destroy(struct status *status);
 /* Whether it collects, and each output delivers: what does not, for a moment, is no finding yet. */
 bool status_is_well(const struct status *status);
 
-/* How things are, in one line without an end: what `systemctl status` shows. Then the same without the
- * reasons, for where they are told, too. */
-void status_write_line(struct buffer *out, const struct status *status);
+/* How things are, in one line without an end: what `systemctl status` shows. It is asked for each second, so
+ * programs are those that were counted last. */
+void status_write_line(struct buffer *out, const struct status_source *source);
+/* The same without the reasons, for where they are told, too. */
 void status_write_summary(struct buffer *out, const struct status *status);
 void status_write_json(struct buffer *out, const struct status *status);
 

@@ -101,6 +101,12 @@ void activity_read(struct activity *activity, struct activity_state *state)
 	memset(state, 0, sizeof(*state));
 }
 
+int activity_programs(const struct activity *activity)
+{
+	(void)activity;
+	return -1;
+}
+
 char *sessiond_group(void)
 {
 	return g_strdup("tracing");

@@ -94,7 +94,7 @@ def test_status_follows_the_collector(node, manager):
     receiver.start()
     node.run(["tests/live/programs/spanload", "-n", 10])
     settled = f"collecting from 0 programs; delivering to 127.0.0.1:{receiver.port}"
-    wait_until(lambda: manager.status() == settled, 15, "delivery, and the program to be gone")
+    wait_until(lambda: manager.status() == settled, 30, "delivery, and the program to be gone")
     # a line is sent when it changes, not each second
     before = len(manager.messages())
     time.sleep(2.5)
