@@ -211,9 +211,7 @@ struct sums cell_sums(const struct cell *cell);
 void cell_histogram(const struct statistics *statistics, const struct cell *cell, const uint32_t *before,
 	struct histogram *histogram);
 
-static inline bool cell_is_fine(const struct cell *cell)
-{
-	return !atomic_load_explicit(&cell->coarse, memory_order_relaxed);
-}
+/* Whether it has no coarse count since it got its name. The lock is held. */
+bool cell_is_fine(const struct statistics *statistics, const struct cell *cell);
 
 #endif

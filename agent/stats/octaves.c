@@ -17,6 +17,16 @@ static uint64_t count_of(
 		      : count - statistics->parts_born[part][step];
 }
 
+bool cell_is_fine(const struct statistics *statistics, const struct cell *cell)
+{
+	uint16_t coarse = atomic_load_explicit(&cell->coarse, memory_order_acquire);
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
+		count += count_of(statistics, NULL, coarse, i);
+	return !count;
+}
+
 /* Where the coarse counts of some octaves go. */
 static bool is_middle(unsigned octave, unsigned step)
 {

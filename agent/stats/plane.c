@@ -99,7 +99,7 @@ bool plane_since(const struct plane *plane, const struct statistics *statistics,
 	series->errors = is.errors - was.errors;
 	series->timed = is.timed - was.timed;
 	series->sum = is.sum - was.sum;
-	series->fine = cell_is_fine(cell);
+	series->fine = cell_is_fine(statistics, cell);
 	cell_histogram(statistics, cell, plane->parts, &series->histogram);
 	series->max = max_since(series, is.max, was.max);
 	return true;

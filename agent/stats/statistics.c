@@ -363,13 +363,14 @@ uint32_t statistics_user_of(const struct namer *namer, const struct items *spans
 
 static void read_cell(const struct statistics *statistics, const struct cell *cell, struct snapshot *snapshot)
 {
-	struct series series = {.fine = cell_is_fine(cell)};
+	struct series series = {0};
 	struct sums its;
 	LOCK_SERIES(statistics);
 
 	its = cell_sums(cell);
 	if (!its.spans)
 		return;
+	series.fine = cell_is_fine(statistics, cell);
 	series.spans = its.spans;
 	series.errors = its.errors;
 	series.timed = its.timed;

@@ -21,7 +21,7 @@ static struct series series_of(const struct statistics *statistics, const struct
 		.timed = its.timed,
 		.sum = its.sum,
 		.max = its.max,
-		.fine = cell_is_fine(cell),
+		.fine = cell_is_fine(statistics, cell),
 	};
 }
 

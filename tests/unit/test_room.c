@@ -172,8 +172,8 @@ START_TEST(windows_begin_with_the_name)
 }
 END_TEST
 
-/* Nor do one user's histograms take the room of another one's for good. */
-START_TEST(parts_are_taken_over)
+/* So many names of user 1 that the last ones have coarse histograms. */
+static void fill_parts(void)
 {
 	char name[32];
 
@@ -184,14 +184,40 @@ START_TEST(parts_are_taken_over)
 			add("of 1", name, INT64_C(1000) << octave, false, 1);
 		ck_assert(take());
 	}
+}
+
+static bool is_fine(const char *service, int i)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "name %d", i);
+	return monitor_series(monitor, WINDOW_ALL, (uint32_t)monitor_find(monitor, service, name))->fine;
+}
+
+/* Nor do one user's histograms take the room of another one's for good. */
+START_TEST(parts_are_taken_over)
+{
+	fill_parts();
 	for (int round = 0; round < 3; round++)
 		record(2, 0, 300, 1000 << round);
-	for (int i = 0; i < 300; i++) {
-		snprintf(name, sizeof(name), "name %d", i);
-		ck_assert(monitor_series(monitor, WINDOW_ALL, (uint32_t)monitor_find(monitor, "of 2", name))
-				  ->fine);
-	}
+	for (int i = 0; i < 300; i++)
+		ck_assert(is_fine("of 2", i));
 	ck_assert_uint_eq(all_spans(), 8 * STATISTICS_SERIES_MAX + 900);
+}
+END_TEST
+
+/* What was coarse of the name before is none of the next one's. */
+START_TEST(coarse_ones_are_taken_over)
+{
+	const int half = STATISTICS_SERIES_MAX / 2;
+
+	fill_parts();
+	ck_assert(is_fine("of 1", 0) && !is_fine("of 1", STATISTICS_SERIES_MAX - 1));
+	record(1, 0, half, 1000); /* the others are the quieter ones */
+	record(2, 0, half, 1000);
+	for (int i = 0; i < half; i++)
+		ck_assert(is_fine("of 2", i));
+	ck_assert_uint_eq(spans_of(2, half - 1, WINDOW_ALL), 1);
 }
 END_TEST
 
@@ -308,6 +334,7 @@ int main(void)
 	tcase_add_test(room, silent_names_make_room);
 	tcase_add_test(room, windows_begin_with_the_name);
 	tcase_add_test(room, parts_are_taken_over);
+	tcase_add_test(room, coarse_ones_are_taken_over);
 	tcase_add_test(room, lists_are_shared);
 	tcase_add_test(room, the_sum_has_limits);
 	tcase_add_test(room, one_counts_and_one_looks);
