@@ -230,6 +230,7 @@ static bool make_answers(struct agent *agent)
 		.activity = agent->activity,
 		.reload = &agent->reloading.state,
 		.started = clock_wall(),
+		.begun = clock_monotonic(),
 		.forgets = agent->config->keep && !checkpoint_lasting(agent->checkpoint),
 	};
 	agent->notify = notify_create(agent->base, &agent->source);

@@ -41,7 +41,8 @@ struct status_source {
 	struct reload_state *reload; /* read, but for what refusal.h says */
 	const char *http_error;      /* http_error()'s */
 	bool forgets;    /* no checkpoint can be kept, although the session should outlive the agent */
-	int64_t started; /* ns since the epoch */
+	int64_t started; /* ns since the epoch, */
+	int64_t begun;   /* and by CLOCK_MONOTONIC */
 };
 
 struct status {
@@ -54,7 +55,7 @@ struct status {
 	size_t leaving_count; /* and these, behind them, were removed and still deliver */
 	struct supervisor_state supervisor;
 	struct inlet_state inputs[INPUTS]; /* Scribe's first */
-	int64_t started;
+	int64_t started, begun;            /* as in the source */
 	struct activity_state activity;
 	struct canary_state canary;
 	struct flight_failure flight;

@@ -32,6 +32,7 @@ struct status *status_create(const struct status_source *source)
 	status->page = "";
 	status->forgets = source->forgets;
 	status->started = source->started;
+	status->begun = source->begun;
 	activity_read(source->activity, &status->activity);
 	/* ring buffers may have grown, which the reader knows */
 	status->activity.memory.need =

@@ -448,7 +448,7 @@ void status_write_json(struct buffer *out, const struct status *status)
 	write_int(out, "pid", getpid());
 	json_key(out, "started");
 	json_double(out, (double)status->started / 1e9);
-	write_int(out, "up_seconds", (clock_wall() - status->started) / NS_PER_SECOND);
+	write_int(out, "up_seconds", (clock_monotonic() - status->begun) / NS_PER_SECOND);
 	write_text(out, "http_error", status->http_error);
 	write_text(out, "page", status->page);
 	write_bool(out, "page_token", *status->page && status->config->page == CONFIG_PAGE_TOKEN);

@@ -65,6 +65,7 @@ def test_stepped_by_an_hour(node, receiver, clock, hours):
     clock.set(hours * HOUR)
     wait_until(lambda: node.metrics()["blkin_agent_clock_steps_total"] == 1, 5, "the agent to see the step")
     assert f"the wall clock stepped by {hours * 3600}.000 s" in node.agent.log()
+    assert 0 <= node.status()["up_seconds"] < 3600
     record(node, 2)
     clock.set(0)
     wait_until(lambda: node.metrics()["blkin_agent_clock_steps_total"] == 2, 5, "the agent to see the step back")
