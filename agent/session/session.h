@@ -78,6 +78,7 @@ struct session_repairs {
 	bool level;                 /* it had another one */
 	bool older;                 /* it had the events of an older version */
 	struct omissions omissions; /* before, those that are known; of what is @anew they are found out */
+	char error[512];            /* why LTTng refused it; "" if it did not */
 };
 
 /*

@@ -170,5 +170,7 @@ enum session_status session_repair(const struct config *config, const struct ses
 		code = repair(config, session->name, active, level, anew, repairs);
 	if (code == 0)
 		flightsession_repair(config, anew.kernel, &repairs->omissions.kernel, &repairs->what);
-	return code == 0 ? SESSION_OK : SESSION_FAILED;
+	return code == 0 ? SESSION_OK
+			 : tracing_failure(code, repairs->error, sizeof(repairs->error),
+				   "set the LTTng session right");
 }

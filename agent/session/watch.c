@@ -15,7 +15,7 @@
 #include "session/session.h"
 
 #define PERIOD_NS (2 * NS_PER_SECOND)
-/* The same repair is logged no more often than this. */
+/* The same repair, or that none can be made, is logged no more often than this. */
 #define LOG_NS (60 * NS_PER_SECOND)
 /* So often the memory of buffers is looked at. */
 #define MEASURE_NS (10 * NS_PER_SECOND)
@@ -35,6 +35,8 @@ struct watch {
 	atomic_bool gone;
 	const char *reported; /* what was logged last, */
 	int64_t reported_at;  /* and when */
+	bool refused;         /* at the last look LTTng refused a repair, */
+	int64_t refused_at;   /* of which this was logged last; CLOCK_MONOTONIC ns; 0: never */
 	_Atomic uint64_t level;
 	bool at_once;                /* look before the period is over */
 	bool anew;                   /* at a session that was made or configured since the last look */
@@ -77,6 +79,19 @@ static void report(struct watch *watch, const char *name, const char *changed)
 		name, changed);
 }
 
+/* A daemon that is about to end refuses one look, and then does not answer, which others find out. */
+static void report_refusal(struct watch *watch, const char *name, const char *error)
+{
+	int64_t now = clock_monotonic();
+	bool again = watch->refused;
+
+	watch->refused = *error != '\0';
+	if (!again || !*error || (watch->refused_at && now - watch->refused_at < LOG_NS))
+		return;
+	watch->refused_at = now;
+	log_warning("LTTng session `%s` may not record all that it should: %s", name, error);
+}
+
 static void note_omissions(struct watch *watch, const struct omissions *omissions, struct anew anew)
 {
 	int64_t now = clock_monotonic();
@@ -113,6 +128,7 @@ static void look(struct watch *watch)
 		return; /* the session is another one by now */
 	if (status == SESSION_NONE)
 		watch->gone = true;
+	report_refusal(watch, session.name, status == SESSION_FAILED ? repairs.error : "");
 	/* a flight recorder that was destroyed may not come back */
 	anew.kernel |= repairs.omissions.kernel.reason != watch->omissions.kernel.reason;
 	if (status != SESSION_OK)

@@ -2,7 +2,9 @@
 /* The watch over a session, with a session daemon of the test's own. */
 #include <check.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <glib.h>
 
@@ -16,7 +18,8 @@
 
 static _Atomic uint64_t level_seen;
 static atomic_int anew_seen; /* how often all was asked for */
-static atomic_bool there;
+static atomic_bool there, refuses;
+static atomic_int looks;
 
 /* In the place of the one that asks the daemon. */
 enum session_status session_repair(const struct config *config, const struct session_identity *identity,
@@ -26,6 +29,11 @@ enum session_status session_repair(const struct config *config, const struct ses
 	anew_seen += anew.events && anew.kernel;
 	*repairs = (struct session_repairs){0};
 	level_seen = level;
+	looks++;
+	if (refuses)
+		g_strlcpy(repairs->error, "cannot do so", sizeof(repairs->error));
+	if (refuses)
+		return SESSION_FAILED;
 	return there ? SESSION_OK : SESSION_NONE;
 }
 
@@ -102,6 +110,32 @@ START_TEST(buffers_are_measured)
 }
 END_TEST
 
+/* What LTTng refuses again and again is told, and not each time. */
+START_TEST(refusal_is_told)
+{
+	char path[] = "/tmp/blkin-test-XXXXXX";
+	int file = mkstemp(path), old = dup(STDERR_FILENO);
+	g_autofree char *said = NULL;
+	struct watch *watch = watch_create(&config);
+
+	dup2(file, STDERR_FILENO);
+	refuses = true;
+	looks = 0;
+	watch_set(watch, &session);
+	while (looks < 4)
+		g_usleep(20 * 1000);
+	watch_destroy(watch);
+	refuses = false;
+	dup2(old, STDERR_FILENO);
+	ck_assert(g_file_get_contents(path, &said, NULL, NULL));
+	ck_assert_str_eq(
+		said, "blkin: LTTng session `blkin` may not record all that it should: cannot do so\n");
+	unlink(path);
+	close(file);
+	close(old);
+}
+END_TEST
+
 /* The level of a session that is gone is nobody's concern: who asks for it has an answer all the same. */
 START_TEST(level_changes_once_it_is_gone)
 {
@@ -167,6 +201,7 @@ int main(void)
 	tcase_add_test(cases, same_session);
 	tcase_add_test(cases, buffers_are_measured);
 	tcase_add_test(cases, level_changes_once_it_is_gone);
+	tcase_add_test(cases, refusal_is_told);
 	tcase_add_test(cases, asked_again);
 	return run_cases("watch", cases);
 }
