@@ -127,7 +127,7 @@ static void on_reload(evutil_socket_t signal, short what, void *data)
 	(void)what;
 	if (agent->stopping)
 		return;
-	notify_reloading(agent->notify);
+	notify_reloading();
 	reload_run(&agent->reloading);
 	agent->config = agent->source.config = agent->reloading.config;
 	choose_exemplars(agent);
@@ -174,7 +174,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 	(void)fd;
 	(void)what;
 	if (!agent->supervisor_ended)
-		log_warning("the session could not be read to its end: lttng-sessiond or lttng-relayd hangs");
+		log_warning("the session could not be read to its end within `stop-timeout`");
 	event_base_loopbreak(agent->base);
 }
 
@@ -234,7 +234,7 @@ static bool make_answers(struct agent *agent)
 		.forgets = agent->config->keep && !checkpoint_lasting(agent->checkpoint),
 	};
 	agent->notify = notify_create(agent->base, &agent->source);
-	agent->http = http_create(agent->base, agent->config, &agent->source, &agent->hopeless);
+	agent->http = http_create(agent->base, &agent->source, &agent->hopeless);
 	if (!agent->http)
 		return false;
 	agent->source.http_error = http_error(agent->http);

@@ -94,9 +94,8 @@ void notify_ready(struct notify *notify)
 		tell_status(notify);
 }
 
-void notify_reloading(struct notify *notify)
+void notify_reloading(void)
 {
-	(void)notify;
 	/* the manager uses the time to match READY=1 with a reload */
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, clock_monotonic() / 1000);
 }

@@ -23,7 +23,7 @@ struct notify *notify_create(struct event_base *base, const struct status_source
 void notify_ready(struct notify *notify);
 
 /* A reload begins; notify_ready ends it. */
-void notify_reloading(struct notify *notify);
+void notify_reloading(void);
 
 /* A stop begins. It has its own time limits, so from here on the main loop alone sends keep-alives. */
 void notify_stopping(struct notify *notify);

@@ -133,7 +133,7 @@ static int take(struct reload *reload, const struct config *fresh, unsigned *cha
 	return 0;
 }
 
-bool reload_run(struct reload *reload)
+void reload_run(struct reload *reload)
 {
 	struct config fresh;
 	unsigned changes = 0;
@@ -153,7 +153,6 @@ bool reload_run(struct reload *reload)
 		reload->state.failures++;
 		log_error("configuration not reloaded: the previous one stays in force");
 	}
-	return good && changes;
 }
 
 void reload_free(struct reload *reload)

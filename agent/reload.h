@@ -34,10 +34,10 @@ struct reload {
 };
 
 /*
- * Reloads, and logs the result. Returns whether anything has changed; then `config` is a new one. That of the
- * previous reload is freed, that of the start is kept.
+ * Reloads, and logs the result. If that is good, `config` is a new one. That of the previous reload is freed,
+ * that of the start is kept.
  */
-bool reload_run(struct reload *reload);
+void reload_run(struct reload *reload);
 
 /* Frees the last reload's configuration. */
 void reload_free(struct reload *reload);

@@ -24,7 +24,7 @@
 #include "needs.h"
 #include "net/lookup.h"
 #include "options.h"
-#include "status/refusal.h"
+#include "status/protocol.h"
 
 static const char help[] =
 	"Usage: blkin validate [--print | --connect | --no-environment] [--reload] [--user] [FILE]\n"
@@ -313,7 +313,8 @@ static int refuse(const struct config *config, bool user, bool reload)
 	struct buffer answer = {0};
 
 	if (reload && *config->socket)
-		order_agent(config->socket, user ? AGENT_OF_USER : AGENT_OF_SYSTEM, REFUSAL_PATH, &answer);
+		order_agent(config->socket, user ? AGENT_OF_USER : AGENT_OF_SYSTEM, PROTOCOL_REFUSED_PATH,
+			&answer);
 	buffer_free(&answer);
 	return EX_CONFIG;
 }

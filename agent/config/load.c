@@ -99,11 +99,6 @@ int config_read(struct config *config, const char *path, bool optional)
 	return status == 0 ? config_check(config) : status;
 }
 
-char *config_get(const struct config *config, const char *section, const char *name)
-{
-	return config_value_print(config, config_key_find(section, name));
-}
-
 int config_load(struct config *config, const char *file, bool user)
 {
 	g_autofree char *own = user ? user_config_file() : NULL;

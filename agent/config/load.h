@@ -19,12 +19,6 @@ void config_init(struct config *config);
  */
 int config_read(struct config *config, const char *path, bool optional);
 
-/*
- * A key's value as a file would have it; the caller's to g_free. There must be such a key, and it must not be
- * an output's.
- */
-char *config_get(const struct config *config, const char *section, const char *name);
-
 /* Prints every section and key as a configuration file, with where those came from that were set. */
 void config_print(const struct config *config, FILE *out);
 

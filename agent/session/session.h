@@ -2,7 +2,8 @@
 /*
  * The tracing session: created, found again, started and ended through liblttng-ctl.
  *
- * One live session with one channel of per-user buffers, that records our events of all programs on the node.
+ * A live session records our events of all programs on the node, in buffers of each user; up to two more
+ * channels have what is recorded beside these. While one session takes another's place there are both.
  * It outlives the agent, which takes it up again when it starts. Calls block on the session daemon, so they
  * belong in a thread that may wait.
  */

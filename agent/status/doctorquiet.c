@@ -5,7 +5,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
-#include "config/load.h"
+#include "core/event.h"
 
 /* Without programs, while events came lately: they are short ones. */
 #define BETWEEN_NS (30 * NS_PER_SECOND)
@@ -47,11 +47,8 @@ static bool is_quiet(const struct status *status)
 /* What makes programs that are there record less. */
 void findings_add_choice(struct findings *findings, const struct status *status)
 {
-	g_autofree char *level = NULL;
-
 	if (status->config->level >= 7 || !is_quiet(status))
 		return;
-	level = config_get(status->config, "session", "level");
 	finding_add(findings, "level", "set a lower `level` in [session], debug for example",
-		"only spans of level %s and above are recorded", level);
+		"only spans of level %s and above are recorded", event_level_names[status->config->level]);
 }

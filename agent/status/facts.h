@@ -38,7 +38,7 @@ struct status_source {
 	struct traces *traces; /* NULL: none are kept */
 	struct subscribers *subscribers;
 	struct activity *activity;
-	struct reload_state *reload; /* read, but for what refusal.h says */
+	struct reload_state *reload; /* read, but for what orders.c does */
 	const char *http_error;      /* http_error()'s */
 	bool forgets;    /* no checkpoint can be kept, although the session should outlive the agent */
 	int64_t started; /* ns since the epoch, */

@@ -327,9 +327,9 @@ static void on_look(evutil_socket_t fd, short what, void *data)
 	look_after(http, listen_local(http, http->socket, &hopeless) == 0 ? LOOK_NS : LOOK_AGAIN_NS);
 }
 
-struct http *http_create(struct event_base *base, const struct config *config,
-	const struct status_source *source, bool *hopeless)
+struct http *http_create(struct event_base *base, const struct status_source *source, bool *hopeless)
 {
+	const struct config *config = source->config;
 	struct http *http = g_new0(struct http, 1);
 
 	http->base = base;

@@ -2,7 +2,7 @@
 /*
  * The agent's own HTTP: /metrics, /healthz, /readyz, /status.json and the page (pageserve.h) on a loopback
  * port, and the same on the control socket. Read only, but for the orders that the control socket takes:
- * discardtalk.h, refusal.h.
+ * orders.h.
  */
 #ifndef STATUS_HTTP_H
 #define STATUS_HTTP_H
@@ -22,8 +22,7 @@ struct http;
  * true where only another configuration helps. A port that cannot be had is tried
  * again later.
  */
-struct http *http_create(struct event_base *base, const struct config *config,
-	const struct status_source *source, bool *hopeless);
+struct http *http_create(struct event_base *base, const struct status_source *source, bool *hopeless);
 
 /*
  * Serves the port @address ("" for none) instead of the current one. Returns -1 having logged why that fails;

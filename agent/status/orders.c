@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE /* struct ucred */
 #include "status/orders.h"
 
 #include <string.h>
-
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <event2/bufferevent.h>
@@ -13,50 +14,65 @@
 #include "status/discardserve.h"
 #include "status/discardtalk.h"
 #include "status/protocol.h"
-#include "status/refusal.h"
 
 #define FORBIDDEN 403
 
-/* Who asks. */
-static bool peer_of(struct evhttp_request *request, unsigned *user)
+static int answer(struct buffer *body, int code, const char *text)
 {
-	struct evhttp_connection *connection = evhttp_request_get_connection(request);
-
-	return discardserve_peer(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), user);
+	buffer_printf(body, "%s\n", text);
+	return code;
 }
 
-static int acknowledge(bool order, const unsigned *user, struct buffer *body)
+/* Who asks, if that can be known; whether they may give orders. */
+static bool may_order(struct evhttp_request *request, unsigned *user)
 {
-	if (!order) {
-		buffer_printf(body, "only POST is answered here\n");
-		return HTTP_BADMETHOD;
-	}
-	if (!user || (*user != 0 && *user != geteuid())) {
-		buffer_printf(
-			body, "only root and the user that the agent runs as may acknowledge what is lost\n");
-		return FORBIDDEN;
-	}
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(connection));
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof(peer))
+		return false;
+	*user = peer.uid;
+	return *user == 0 || *user == geteuid();
+}
+
+static void acknowledge(unsigned user)
+{
 	ledger_acknowledge(clock_wall() / NS_PER_SECOND);
-	log_info("what was lost so far is acknowledged, by user %u", *user);
-	buffer_printf(body, "ok\n");
-	return HTTP_OK;
+	log_info("what was lost so far is acknowledged, by user %u", user);
+}
+
+static void note_reload_refused(struct reload_state *reload)
+{
+	reload->failed = true;
+	reload->failures++;
+	log_error("configuration not reloaded: `blkin validate` refuses it; the previous one stays in force");
 }
 
 bool orders_take(struct evhttp_request *request, const char *path, const struct status_source *source,
 	struct buffer *body, int *code)
 {
 	const char *query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(request));
-	bool order = evhttp_request_get_command(request) == EVHTTP_REQ_POST;
+	const bool order = evhttp_request_get_command(request) == EVHTTP_REQ_POST,
+		   discard = !strcmp(path, DISCARDTALK_PATH),
+		   acknowledged = !strcmp(path, PROTOCOL_ACKNOWLEDGE_PATH);
 	unsigned user;
-	const unsigned *known = peer_of(request, &user) ? &user : NULL;
 
-	if (!strcmp(path, DISCARDTALK_PATH))
-		*code = discardserve(source->outputs, query, order, known, body);
-	else if (!strcmp(path, PROTOCOL_ACKNOWLEDGE_PATH))
-		*code = acknowledge(order, known, body);
-	else if (!strcmp(path, REFUSAL_PATH))
-		*code = refusal_take(source->reload, order, known, body);
-	else
+	if (!discard && !acknowledged && strcmp(path, PROTOCOL_REFUSED_PATH) != 0)
 		return false;
+	if (order && !may_order(request, &user)) {
+		*code = answer(body, FORBIDDEN, "only root and the user that the agent runs as may do that");
+	} else if (discard) {
+		*code = discardserve(source->outputs, query, order ? &user : NULL, body);
+	} else if (!order) {
+		*code = answer(body, HTTP_BADMETHOD, "only POST is answered here");
+	} else {
+		if (acknowledged)
+			acknowledge(user);
+		else
+			note_reload_refused(source->reload);
+		*code = answer(body, HTTP_OK, "ok");
+	}
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What somebody on the control socket tells the agent to do: discardtalk.h, refusal.h, protocol.h. */
+/* What somebody on the control socket tells the agent to do, and who may: discardtalk.h, protocol.h. */
 #ifndef STATUS_ORDERS_H
 #define STATUS_ORDERS_H
 

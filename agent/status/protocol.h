@@ -6,8 +6,12 @@
  *     GET /status.json   its state (status.h)
  *     POST /acknowledge  who is in charge knows of all that is lost so far
  *
- * The command asks LTTng, too, as that may block, and as it sees processes that the agent does not. It cannot
- * do with one question: before it asks LTTng it has to know which session, and which daemon.
+ * and `blkin validate --reload`, so that status and metrics show it until a reload succeeds:
+ *
+ *     POST /reload/refused  the new configuration has mistakes, so the service did not ask to take it
+ *
+ * `blkin status` asks LTTng, too, as that may block, and as it sees processes that the agent does not. It
+ * cannot do with one question: before it asks LTTng it has to know which session, and which daemon.
  *
  * /session stays as it is for all versions, so that a command and an agent of different versions can say so.
  */
@@ -25,6 +29,7 @@
 #define PROTOCOL_STATUS_PATH "/status.json"
 /* From root, and from the user that the agent runs as. */
 #define PROTOCOL_ACKNOWLEDGE_PATH "/acknowledge"
+#define PROTOCOL_REFUSED_PATH "/reload/refused"
 /* The statistics: what snapshot_pack writes (stats/snapshot.h). On the control socket alone, as it has names.
  */
 #define PROTOCOL_SPANS_PATH "/spans"

@@ -2,8 +2,9 @@
 /*
  * The statistics as metrics: spans, errors and durations by service and name.
  *
- * As many pairs as the configuration says have series of their own: those that were seen first, which keep
- * them, as a counter must never go back. All others are in one that is called "other", for both.
+ * As many pairs as the configuration says have series of their own: by turns those of each user that were
+ * seen first. All others are in one that is called "other", for both. A pair moves there, with all that it
+ * has counted, when names of other users come, or when it makes room for another name (statistics.h).
  */
 #ifndef STATUS_SPANMETRICS_H
 #define STATUS_SPANMETRICS_H

@@ -136,7 +136,7 @@ static void start(void)
 		.statistics = statistics,
 		.monitor = monitor_create(statistics, &config),
 		.subscribers = subscribers_create()};
-	http = http_create(base, &config, &source, &hopeless);
+	http = http_create(base, &source, &hopeless);
 	fuzz_hold(http != NULL, "it listens");
 }
 

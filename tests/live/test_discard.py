@@ -181,9 +181,9 @@ def test_one_of_two_outputs(node):
     assert ledger.dropped == 2100
 
 
-def post(node, user=None, method="POST", socket=None):
+def post(node, user=None, method="POST", path=PATH, socket=None):
     done = subprocess.run(
-        [sys.executable, "-c", POST, socket or node.socket, method, PATH],
+        [sys.executable, "-c", POST, socket or node.socket, method, path],
         user=user,
         group=user,
         extra_groups=[] if user else None,
@@ -204,7 +204,11 @@ def test_another_user_is_refused(node):
     assert not out and "Permission" in complaint
     os.chmod(node.socket, 0o666)
     out, _ = post(node, 65534)
-    assert out.startswith("403 only root and the user that the agent runs as may discard spans"), out
+    assert out.startswith("403 only root and the user that the agent runs as may do that"), out
+    for other in ("/acknowledge", "/reload/refused"):
+        assert post(node, 65534, path=other)[0].startswith("403 only root and"), other
+        assert post(node, 65534, "GET", other)[0].startswith("405 "), other
+    assert node.status()["acknowledged"] is None and "not reloaded" not in node.agent.log()
     assert post(node, 65534, "GET")[0].startswith("200 order 0\nover 1\n")
     assert node.ledger().spooled == 1000 and "asks to discard" not in node.agent.log()
     assert post(node)[0].startswith("200 order 1\n")

@@ -10,7 +10,6 @@
 #include "state/findings.h"
 #include "state/text.h"
 #include "status/doctor.h"
-#include "status/refusal.h"
 #include "status/status.h"
 
 #include "config/load.h"
@@ -535,25 +534,6 @@ START_TEST(waits_to_be_registered)
 }
 END_TEST
 
-/* Only root and the agent's user may say that a reload was refused. */
-START_TEST(refusal)
-{
-	const unsigned root = 0, own = geteuid(), other = 65533;
-	struct reload_state state = {0};
-	struct buffer body = {0};
-
-	ck_assert_int_eq(refusal_take(&state, true, &other, &body), 403);
-	ck_assert_int_eq(refusal_take(&state, true, NULL, &body), 403);
-	ck_assert_int_eq(refusal_take(&state, false, &root, &body), 405);
-	ck_assert(!state.failed && !state.failures);
-	ck_assert_int_eq(refusal_take(&state, true, &root, &body), 200);
-	ck_assert_int_eq(refusal_take(&state, true, &own, &body), 200);
-	ck_assert(state.failed);
-	ck_assert_uint_eq(state.failures, 2);
-	buffer_free(&body);
-}
-END_TEST
-
 /* The agent's JSON, byte for byte, but for what was found out beside. */
 START_TEST(as_json)
 {
@@ -696,7 +676,6 @@ int main(void)
 	tcase_add_test(cases, connecting);
 	tcase_add_test(cases, waits_for_stopped);
 	tcase_add_test(cases, waits_to_be_registered);
-	tcase_add_test(cases, refusal);
 	tcase_add_test(cases, as_json);
 	tcase_add_test(cases, order);
 	tcase_add_test(cases, garbled);
