@@ -35,7 +35,8 @@ struct group *group_open(const struct connection *connection, const struct weigh
 	group->takes_spans = fanout_takes(inlet->fanout, KIND_SPANS);
 	if (fanout_takes(inlet->fanout, KIND_MESSAGES))
 		group->messages = batch_create(BATCH_MESSAGES, 0, 0);
-	group->largest = MIN(fanout_largest(inlet->fanout, KIND_MESSAGES), MESSAGE_MAX);
+	group->largest[KIND_SPANS] = fanout_largest(inlet->fanout, KIND_SPANS);
+	group->largest[KIND_MESSAGES] = MIN(fanout_largest(inlet->fanout, KIND_MESSAGES), MESSAGE_MAX);
 	return group;
 }
 

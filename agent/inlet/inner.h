@@ -125,7 +125,7 @@ struct group {
 	unsigned namer;             /* by this one of the inlet's: */
 	struct buffer named, words; /* their struct named, and what these mean */
 	struct ledger change;       /* to be posted with them */
-	size_t largest;             /* message that all outputs take which take any, as an item */
+	size_t largest[KINDS];      /* item that all outputs take which take any of its kind */
 	struct weight weight;       /* of the calls */
 	struct receipt *receipt;
 	int64_t handed;

@@ -109,7 +109,7 @@ static void read_messages(const struct batch *items)
 
 static void take(struct scribecall *call)
 {
-	struct group group = {.largest = MESSAGE_MAX, .takes_spans = true};
+	struct group group = {.largest = {MESSAGE_MAX, MESSAGE_MAX}, .takes_spans = true};
 	struct taken taken;
 	uint32_t sum, others = 0;
 

@@ -163,6 +163,29 @@ def test_messages_that_are_no_spans(node):
     assert "input: 127.0.0.1:" in log and "refused 2 of 4 messages: message 2 of 4 is no span" in log
 
 
+@pytest.mark.parametrize("batch", ["512K", "800K"])
+def test_span_larger_than_a_batch(node, batch):
+    """No OK for one that an output would have to drop: it is refused; one that is small enough is taken beside it, and comes."""
+    from thrift.Thrift import TApplicationException
+
+    receiver = Receiver(node, free_port()).start()
+    port = start_agent(node, receiver.port, output={"batch_size": batch})
+    large, small = message(43, 0, 1, 600 << 10), message(43, 0, 2)
+    fits = batch == "800K"
+    with Client(port) as client:
+        assert client.log([large, small]) == 0
+        if fits:
+            assert client.log([large]) == 0
+        else:
+            with pytest.raises(TApplicationException, match="than an output's `batch-size`"):
+                client.log([large])
+    receiver.wait_for(3 if fits else 1)
+    ledger = wait_received(node, 3 if fits else 1)
+    exactly((ledger.received, ledger.refused_for("oversize"), ledger.dropped) == ((3, 0, 0) if fits else (1, 2, 0)), str(ledger))
+    came = sorted(text.decode() for _, text in receiver.messages)
+    exactly(came == sorted([large, small, large] if fits else [small]), "what was sent on differs")
+
+
 def test_collector_is_away(node):
     """What waits is on disk before anybody is told OK; it survives a kill, and comes once."""
     sink = IdSink(node, free_port()).start()

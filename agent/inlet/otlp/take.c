@@ -270,7 +270,7 @@ static void read_spans(struct otlp_call *call, struct taking *is, const uint8_t 
 	const struct otlptraces_sink sink = {on_span, on_refused, is};
 
 	is->own = own;
-	is->largest = fanout_largest(inlet->fanout, KIND_SPANS);
+	is->largest = is->group->largest[KIND_SPANS];
 	otlptraces_read_checked(request, size, found, &own->memory, &sink);
 	if (is->again)
 		call_tell_again(&call->call, is->again);
@@ -280,7 +280,7 @@ static void read_records(struct otlp_call *call, struct taking *is, const uint8_
 {
 	struct inlet *inlet = call->call.connection->inlet;
 
-	is->largest = is->group->largest;
+	is->largest = is->group->largest[KIND_MESSAGES];
 	is->out = &inlet->encoded;
 	otlplogs_read(request, size, &inlet->scratch, on_record, is);
 }

@@ -95,8 +95,7 @@ static enum refusal take_message(
 	const size_t size = (size_t)MESSAGE_HEAD + MESSAGE_TRAIL + entry->category_size + entry->message_size;
 	const struct identity identity = identify_message(entry);
 
-	/* no OK for what an output would have to drop */
-	if (size > group->largest)
+	if (size > group->largest[KIND_MESSAGES])
 		return REFUSED_OVERSIZE;
 	circle_step(inlet, &message.trail, &identity);
 	inlet->encoded.size = 0;
@@ -105,6 +104,7 @@ static enum refusal take_message(
 	return TAKEN;
 }
 
+/* No OK for what an output would have to drop: it is refused. */
 static enum refusal take(const struct connection *connection, struct group *group, const char *category,
 	const struct scribecall_entry *entry)
 {
@@ -123,6 +123,8 @@ static enum refusal take(const struct connection *connection, struct group *grou
 	refusal = read_span(inlet, entry, &span);
 	if (refusal != TAKEN)
 		return refusal;
+	if (TRAIL_SIZE + inlet->scratch.size > group->largest[KIND_SPANS])
+		return REFUSED_OVERSIZE;
 	identify_span(&span, ids, &identity);
 	circle_step(inlet, &trail, &identity);
 	add(connection, group, &span, &trail);

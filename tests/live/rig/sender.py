@@ -15,15 +15,15 @@ from .scribe import generated
 FRAME = struct.Struct("!I")
 
 
-def encode(process, thread, ordinal):
-    """A span of spanload's kind, in Thrift."""
+def encode(process, thread, ordinal, more=0):
+    """A span of spanload's kind, in Thrift; a tag of it has so many bytes more."""
     from thrift.protocol.TBinaryProtocol import TBinaryProtocolAccelerated
     from thrift.transport.TTransport import TMemoryBuffer
     from zipkincore.ttypes import Annotation, AnnotationType, BinaryAnnotation, Endpoint, Span
 
     host = Endpoint(0x7F000001, 7000 + thread, f"sender{process}")
     begin = time.time_ns() // 1000
-    tags = [("worker", f"{process}.{thread}"), ("ordinal", str(ordinal)), ("start", str(begin * 1000))]
+    tags = [("worker", f"{process}.{thread}"), ("ordinal", str(ordinal)), ("start", str(begin * 1000)), *[("more", more * "x")] * (more > 0)]
     span = Span(
         trace_id=1 + process << 40 | thread << 32 | ordinal,
         name="sent",
@@ -38,8 +38,8 @@ def encode(process, thread, ordinal):
     return memory.getvalue()
 
 
-def message(process, thread, ordinal):
-    return base64.b64encode(encode(process, thread, ordinal)).decode()
+def message(process, thread, ordinal, more=0):
+    return base64.b64encode(encode(process, thread, ordinal, more)).decode()
 
 
 class Client:
