@@ -278,13 +278,13 @@ static void wake(struct inlet *inlet)
 	waker_wake(inlet->wake);
 }
 
-static void take_limits(struct inlet *inlet, const struct config *config)
+static void take_limits(struct inlet *inlet, const struct config *config, unsigned connections)
 {
 	struct inlet_limits *limits = &inlet->limits;
 
 	g_strlcpy(limits->category, config->input_category, sizeof(limits->category));
 	limits->safe = config->input_ack == CONFIG_ACK_SPOOLED;
-	limits->connections = limits_connections(config);
+	limits->connections = connections;
 	limits->bytes = config->input_memory;
 	limits->timeout_ns = config->input_timeout;
 	inlet->state.limit = config->input_memory;
@@ -334,8 +334,8 @@ static void inlet_free(struct inlet *inlet)
 	g_free(inlet);
 }
 
-struct inlet *inlet_create(const struct config *config, const struct protocol *protocol, const char *address,
-	struct outlets *outlets, const struct inlet_options *options)
+struct inlet *inlet_create(const struct config *config, unsigned connections, const struct protocol *protocol,
+	const char *address, struct outlets *outlets, const struct inlet_options *options)
 {
 	struct inlet *inlet = g_new0(struct inlet, 1);
 
@@ -347,7 +347,7 @@ struct inlet *inlet_create(const struct config *config, const struct protocol *p
 	inlet->fanout = fanout_create_second(outlets);
 	pthread_mutex_init(&inlet->lock, NULL);
 	holders_init(inlet);
-	take_limits(inlet, config);
+	take_limits(inlet, config, connections);
 	inlet->base = event_base_new();
 	inlet->wake = waker_create(inlet->base, on_wake, inlet);
 	inlet->over = evtimer_new(inlet->base, on_over, inlet);
@@ -398,12 +398,13 @@ int inlet_move(struct inlet *inlet, const char *address)
 	return 0;
 }
 
-void inlet_configure(struct inlet *inlet, const struct config *config, struct outlets *outlets)
+void inlet_configure(
+	struct inlet *inlet, const struct config *config, unsigned connections, struct outlets *outlets)
 {
 	fanout_configure(inlet->fanout, outlets);
 	atomic_fetch_add(&inlet->configured, 1);
 	pthread_mutex_lock(&inlet->lock);
-	take_limits(inlet, config);
+	take_limits(inlet, config, connections);
 	pthread_mutex_unlock(&inlet->lock);
 	wake(inlet);
 }

@@ -34,10 +34,10 @@ struct inlet_options {
 	void *data;
 };
 
-/* Listens at @address, unless it is ""; one that cannot be had is tried again. One count of @outlets is taken
- * over. NULL, and it is logged, if its thread cannot be had. */
-struct inlet *inlet_create(const struct config *config, const struct protocol *protocol, const char *address,
-	struct outlets *outlets, const struct inlet_options *options);
+/* Listens at @address, unless it is ""; one that cannot be had is tried again. There may be so many
+ * @connections. One count of @outlets is taken over. NULL, and it is logged, if its thread cannot be had. */
+struct inlet *inlet_create(const struct config *config, unsigned connections, const struct protocol *protocol,
+	const char *address, struct outlets *outlets, const struct inlet_options *options);
 
 /* Whether others of ours may listen at its port, too: while inputs move (net/listen.h). */
 void inlet_share(struct inlet *inlet, bool on);
@@ -47,7 +47,8 @@ void inlet_share(struct inlet *inlet, bool on);
 int inlet_move(struct inlet *inlet, const char *address);
 
 /* Takes the other values, and one count of @outlets. */
-void inlet_configure(struct inlet *inlet, const struct config *config, struct outlets *outlets);
+void inlet_configure(
+	struct inlet *inlet, const struct config *config, unsigned connections, struct outlets *outlets);
 
 /* Takes no more calls. What waits for its answer goes on waiting. */
 void inlet_stop(struct inlet *inlet);

@@ -255,7 +255,8 @@ const struct holder *holders_largest(const struct inlet *inlet);
 
 /* limits.c */
 
-/* As many as the configuration says, if the process may have so many sockets, and some for all else. */
+/* For each of the inputs that listen: as many as the configuration says, if the process may have so many
+ * sockets for all of them, and some for all else. */
 unsigned limits_connections(const struct config *config);
 
 /* Makes room for one more connection, of @peer's, if it can. */

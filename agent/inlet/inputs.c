@@ -53,6 +53,7 @@ static void stopped(void *data)
 struct inputs *inputs_create(const struct config *config, struct outlets *outlets,
 	struct statistics *statistics, const struct inlet_options *options)
 {
+	const unsigned connections = limits_connections(config);
 	struct inputs *inputs = g_new0(struct inputs, 1);
 
 	inputs->options = *options;
@@ -70,8 +71,8 @@ struct inputs *inputs_create(const struct config *config, struct outlets *outlet
 		};
 
 		input->inputs = inputs;
-		input->inlet =
-			inlet_create(config, protocols[i], config->input[i], outlets_ref(outlets), &its);
+		input->inlet = inlet_create(
+			config, connections, protocols[i], config->input[i], outlets_ref(outlets), &its);
 		if (!input->inlet) {
 			outlets_unref(outlets);
 			inputs_destroy(inputs);
@@ -122,8 +123,10 @@ int inputs_move(struct inputs *inputs, const struct config *running, const struc
 
 void inputs_configure(struct inputs *inputs, const struct config *config, struct outlets *outlets)
 {
+	const unsigned connections = limits_connections(config);
+
 	for (size_t i = 0; i < INPUTS; i++)
-		inlet_configure(inputs->input[i].inlet, config, outlets_ref(outlets));
+		inlet_configure(inputs->input[i].inlet, config, connections, outlets_ref(outlets));
 	outlets_unref(outlets);
 }
 

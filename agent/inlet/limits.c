@@ -37,18 +37,30 @@ static unsigned count_guests(unsigned connections)
 	return CLAMP(connections / GUESTS_PART, GUESTS_MIN, GUESTS_MAX);
 }
 
+static unsigned count_inputs(const struct config *config)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < INPUTS; i++)
+		count += *config->input[i] != '\0';
+	return count;
+}
+
 unsigned limits_connections(const struct config *config)
 {
-	unsigned wanted = (unsigned)config->input_connections;
-	unsigned long more = count_guests(wanted) + OTHER_DESCRIPTORS,
-		      have = descriptors_raise(wanted + more);
+	const unsigned wanted = (unsigned)config->input_connections, inputs = count_inputs(config);
+	const unsigned long all = (unsigned long)inputs * wanted,
+			    more = (unsigned long)inputs * count_guests(wanted) + OTHER_DESCRIPTORS;
+	unsigned long have;
 
-	if (have >= wanted + more)
+	if (!inputs)
 		return wanted;
-	have = have > 2 * more ? have - more : have / 2;
-	log_warning(
-		"[input]: of %u `connections` there can be %lu, as the process may not have more files open "
-		"(LimitNOFILE= in a unit, or `ulimit -n`)",
+	have = descriptors_raise(all + more);
+	if (have >= all + more)
+		return wanted;
+	have = (have > 2 * more ? have - more : have / 2) / inputs;
+	log_warning("[input]: of %u `connections` of each input there can be %lu, as the process may not "
+		    "have more files open (LimitNOFILE= in a unit, or `ulimit -n`)",
 		wanted, have);
 	return (unsigned)MAX(have, 1);
 }

@@ -2,6 +2,7 @@
 """More senders than the intake has room for: who holds connections without use, or far more than others, makes room."""
 
 import os
+import resource
 import socket
 import stat
 import subprocess
@@ -195,6 +196,32 @@ def test_socket_comes_and_goes(node):
     wait_until(lambda: not finding(node, "input-port"), 20, "it to be tried again")
     with Client(path) as client:
         assert client.log([message(56, 0, 2)]) == 0
+
+
+def start_with_files(node, server, soft, hard, **sections):
+    """An agent that may have so many files open."""
+    generated()
+    node.write_config(server, **sections)
+    command = ["prlimit", f"--nofile={soft}:{hard}", node.built("agent/blkin-agent"), "-c", node.path("agent.conf")]
+    node.agent = node.start(command, "blkin-agent", **node.leak_environment)
+    node.agent.wait_ready(node.collecting)
+
+
+@pytest.mark.parametrize("inputs", [0, 1, 2])
+@pytest.mark.parametrize("hard", [900, 4096])
+def test_open_files_are_for_all_inputs(node, inputs, hard):
+    """All that senders may hold leaves some for all else; what cannot be is said once, and only of inputs that there are."""
+    sink = IdSink(node, free_port()).start()
+    addresses = {key: f"127.0.0.1:{free_port()}" for key in ("scribe", "otlp")[:inputs]}
+    start_with_files(node, sink.port, 900, hard, **({"input": addresses} if inputs else {}))
+    soft, _ = resource.prlimit(node.agent.pid, resource.RLIMIT_NOFILE)
+    most = {int(value) for name, value in node.metrics().items() if name.startswith("blkin_agent_input_connections_max")}
+    exactly(len(most) == (inputs > 0), f"one number for each: {most}")
+    for each in most:
+        assert inputs * (each + min(each // 4, 256)) + 300 <= soft, f"of {soft} files {inputs} times {each} are for senders"
+    few = inputs > 0 and hard == 900
+    exactly(most == {1024} or few or not inputs, f"as configured: {most}")
+    exactly(node.agent.log().count("`connections`") == few, "it is said")
 
 
 def test_many_bad_senders(node):
