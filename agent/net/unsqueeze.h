@@ -16,7 +16,7 @@ void unsqueeze_destroy(struct unsqueeze *unsqueeze);
 
 enum unsqueezed {
 	UNSQUEEZED,
-	UNSQUEEZED_DAMAGED, /* or not whole, or with something behind it */
+	UNSQUEEZED_DAMAGED, /* or not whole, or with something behind it, or far longer than its meaning */
 	UNSQUEEZED_LARGE    /* it is more than @most bytes */
 };
 

@@ -162,6 +162,97 @@ START_TEST(bombs)
 }
 END_TEST
 
+/* Wherever in a member's head, body or end a piece ends. */
+START_TEST(pieces_end_anywhere)
+{
+	enum { PIECE = 64 * 1024, ROOM = 2 * PIECE };
+	GRand *random = g_rand_new_with_seed(5);
+	uint8_t *body = make_body(random, ROOM);
+
+	for (size_t size = PIECE - 100; size < PIECE + 30; size++) {
+		struct buffer in = {0}, out = {0};
+
+		put_member(&in, body, size, 0, _i);
+		put_member(&in, body + size, ROOM - size, 6, _i);
+		ck_assert_int_eq(take(&in, in.size, ROOM, &out), UNSQUEEZED);
+		ck_assert_uint_eq(out.size, ROOM);
+		ck_assert(!memcmp(out.data, body, ROOM));
+		buffer_free(&in);
+		buffer_free(&out);
+	}
+	g_free(body);
+	g_rand_free(random);
+}
+END_TEST
+
+/* A member that means @zeroes, and then, in so many blocks without anything, no more. */
+static void put_empty_blocks(struct buffer *out, size_t zeroes, size_t blocks)
+{
+	static const uint8_t four[] = {0x02, 0x08, 0x20, 0x80, 0x00}, end[] = {0x03, 0x00};
+	uint8_t *body = g_malloc0(zeroes + 1);
+	z_stream zip = {.next_in = body, .avail_in = (uInt)zeroes};
+	uint32_t sum = GUINT32_TO_LE((uint32_t)crc32(0, body, (uInt)zeroes)), size = GUINT32_TO_LE(zeroes);
+
+	buffer_put(out, "\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+	ck_assert_int_eq(deflateInit2(&zip, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	zip.avail_out = (uInt)deflateBound(&zip, (uLong)zeroes) + 100;
+	zip.next_out = buffer_reserve(out, zip.avail_out);
+	ck_assert_int_eq(deflate(&zip, Z_FULL_FLUSH), Z_OK);
+	out->size += zip.total_out;
+	deflateEnd(&zip);
+	for (size_t i = 0; i < blocks; i += 4)
+		buffer_put(out, four, sizeof(four));
+	buffer_put(out, end, sizeof(end));
+	buffer_put(out, &sum, 4);
+	buffer_put(out, &size, 4);
+	g_free(body);
+}
+
+/* They take far longer than others: a few are read, many are none of gzip's. */
+START_TEST(empty_blocks)
+{
+	struct buffer in = {0}, out = {0};
+
+	put_empty_blocks(&in, (size_t)_i << 20, 40000);
+	ck_assert_int_eq(take(&in, in.size, 4 << 20, &out), UNSQUEEZED);
+	ck_assert_uint_eq(out.size, (size_t)_i << 20);
+	in.size = out.size = 0;
+	put_empty_blocks(&in, (size_t)_i << 20, 400000);
+	ck_assert_int_eq(take(&in, in.size, 4 << 20, &out), UNSQUEEZED_DAMAGED);
+	ck_assert_uint_eq(out.size, 0);
+	buffer_free(&in);
+	buffer_free(&out);
+}
+END_TEST
+
+/* As from who flushes after each few bytes. */
+START_TEST(many_flushes)
+{
+	GRand *random = g_rand_new_with_seed(7);
+	uint8_t *body = make_body(random, 1 << 20);
+	z_stream zip = {.next_in = body};
+	struct buffer in = {0}, out = {0};
+
+	ck_assert_int_eq(deflateInit2(&zip, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	zip.avail_out = 4 << 20;
+	zip.next_out = buffer_reserve(&in, zip.avail_out);
+	for (size_t at = 0; at < 1 << 20; at += 16) {
+		zip.avail_in = 16;
+		ck_assert_int_eq(deflate(&zip, Z_SYNC_FLUSH), Z_OK);
+	}
+	ck_assert_int_eq(deflate(&zip, Z_FINISH), Z_STREAM_END);
+	in.size = zip.total_out;
+	deflateEnd(&zip);
+	ck_assert_int_eq(take(&in, in.size, 1 << 20, &out), UNSQUEEZED);
+	ck_assert_uint_eq(out.size, 1 << 20);
+	ck_assert(!memcmp(out.data, body, out.size));
+	buffer_free(&in);
+	buffer_free(&out);
+	g_free(body);
+	g_rand_free(random);
+}
+END_TEST
+
 static void create(void)
 {
 	unsqueeze = unsqueeze_create();
@@ -181,6 +272,9 @@ int main(void)
 	tcase_add_loop_test(tests, members_are_joined, 0, 20);
 	tcase_add_loop_test(tests, damage_is_seen, 0, 2);
 	tcase_add_test(tests, bombs);
+	tcase_add_loop_test(tests, pieces_end_anywhere, 0, 2);
+	tcase_add_loop_test(tests, empty_blocks, 0, 3);
+	tcase_add_test(tests, many_flushes);
 	tcase_set_timeout(tests, 60);
 	return run_cases("unsqueeze", tests);
 }
