@@ -9,20 +9,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The flag of a socket in /proc/net/unix that listens. */
-#define LISTENS 0x10000
-
-/* Whether some process listens on a socket of this path, also one that this user may not connect to. */
-static bool is_listened_on(const char *path)
+/* Whether some process has a socket of this path, also one that this user may not connect to. */
+static bool is_bound(const char *path)
 {
 	FILE *sockets = fopen("/proc/self/net/unix", "re");
 	char line[512], at[256];
-	unsigned flags;
 	bool found = false;
 
 	while (sockets && !found && fgets(line, sizeof(line), sockets))
-		found = sscanf(line, "%*x: %*x %*x %x %*x %*x %*u %255s", &flags, at) == 2 &&
-			flags & LISTENS && strcmp(at, path) == 0;
+		found = sscanf(line, "%*x: %*x %*x %*x %*x %*x %*u %255s", at) == 1 && strcmp(at, path) == 0;
 	if (sockets)
 		fclose(sockets);
 	return found;
@@ -39,21 +34,28 @@ static bool make_address(struct sockaddr_un *address, const char *path)
 	return true;
 }
 
-/* A full queue of those who wait to be let in (EAGAIN) is somebody's, too. */
-bool unixsocket_answers(const char *path)
+/* 0: nobody has it; EADDRINUSE: somebody has, also if too many wait to be let in, or it is of another type;
+ * or why that cannot be known. */
+static int look_at(const char *path)
 {
 	struct sockaddr_un address;
-	int fd;
-	bool does;
+	int fd, error;
 
 	if (!make_address(&address, path))
-		return false;
+		return errno;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	does = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN;
-	if (!does && errno == EACCES)
-		does = is_listened_on(path);
+	if (fd < 0)
+		return errno;
+	error = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ? EADDRINUSE : errno;
 	close(fd);
-	return does;
+	if (error == EAGAIN || error == EPROTOTYPE || (error == EACCES && is_bound(path)))
+		return EADDRINUSE;
+	return error == ECONNREFUSED || error == ENOENT || error == EACCES ? 0 : error;
+}
+
+bool unixsocket_answers(const char *path)
+{
+	return look_at(path) == EADDRINUSE;
 }
 
 int unixsocket_bind(const char *path, mode_t mode)
@@ -65,10 +67,9 @@ int unixsocket_bind(const char *path, mode_t mode)
 	if (!make_address(&address, path))
 		return -1;
 	if (lstat(path, &file) == 0 && S_ISSOCK(file.st_mode)) {
-		if (unixsocket_answers(path)) {
-			errno = EADDRINUSE;
+		errno = look_at(path);
+		if (errno)
 			return -1;
-		}
 		unlink(path);
 	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -10,8 +10,8 @@
 bool unixsocket_answers(const char *path);
 
 /*
- * Binds a socket that does not block to @path, with that @mode. One that nobody answers on is a dead
- * process's, and is replaced. -1 with errno: EADDRINUSE if somebody does answer.
+ * Binds a socket that does not block to @path, with that @mode. One that no process has any more is
+ * replaced. -1 with errno: EADDRINUSE if some process has it, of whatever type it is.
  */
 int unixsocket_bind(const char *path, mode_t mode);
 
