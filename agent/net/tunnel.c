@@ -114,10 +114,10 @@ static void end_foreign(struct tunnel *tunnel)
 /* Takes the head, of @size bytes. */
 static void take_head(struct tunnel *tunnel, size_t size)
 {
-	char line[128], reason[64];
+	char line[128] = "", reason[64];
 	int minor, status, used = 0;
 
-	g_strlcpy(line, (const char *)tunnel->answer.data, MIN(sizeof(line), size));
+	memcpy(line, tunnel->answer.data, MIN(sizeof(line) - 1, size));
 	line[strcspn(line, "\r\n")] = '\0';
 	if (sscanf(line, "HTTP/1.%1d %3d%n", &minor, &status, &used) != 2 || status < 200 ||
 		(line[used] != ' ' && line[used])) {
