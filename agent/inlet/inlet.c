@@ -123,12 +123,24 @@ static void check_end(struct inlet *inlet, bool finish)
 		event_add(inlet->over, &soon);
 }
 
+static bool is_to_retry(struct inlet *inlet)
+{
+	bool is;
+
+	pthread_mutex_lock(&inlet->lock);
+	is = *inlet->state.address && *inlet->state.error && !inlet->stop;
+	pthread_mutex_unlock(&inlet->lock);
+	return is;
+}
+
 /* With no address, senders who are connected have to go; what they wait for an OK for, they send again. */
 static void move_listener(struct inlet *inlet, int listening)
 {
 	listener_take_up(inlet, listening);
 	while (listening < 0 && inlet->connections.head)
 		connection_end(inlet->connections.head->data);
+	if (is_to_retry(inlet))
+		inlet_sweep_soon(inlet);
 }
 
 static void on_over(evutil_socket_t fd, short what, void *data)
@@ -174,16 +186,6 @@ static void on_hand(evutil_socket_t fd, short what, void *data)
 	group_hand(inlet);
 	group_look(inlet);
 	publish(inlet);
-}
-
-static bool is_to_retry(struct inlet *inlet)
-{
-	bool is;
-
-	pthread_mutex_lock(&inlet->lock);
-	is = *inlet->state.address && *inlet->state.error && !inlet->stop;
-	pthread_mutex_unlock(&inlet->lock);
-	return is;
 }
 
 /* Tries an address again that could not be had. */
@@ -291,6 +293,13 @@ static void take_limits(struct inlet *inlet, const struct config *config, unsign
 	inlet->state.most = limits->connections;
 }
 
+static void warn_of_retries(const struct inlet *inlet, const char *address, const char *why)
+{
+	log_warning("cannot listen on %s: %s; the agent does not take spans from others, and keeps trying "
+		    "(`%s` in [input] sets the address)",
+		address, why, inlet->protocol->key);
+}
+
 static void listen_first(struct inlet *inlet, const char *address)
 {
 	if (!*address)
@@ -299,9 +308,7 @@ static void listen_first(struct inlet *inlet, const char *address)
 	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
 	inlet->current = listen_at(address, false, inlet->state.error, sizeof(inlet->state.error));
 	if (inlet->current < 0) {
-		log_warning("cannot listen on %s: %s; the agent does not take spans from others, and keeps "
-			    "trying (`%s` in [input] sets the address)",
-			address, inlet->state.error, inlet->protocol->key);
+		warn_of_retries(inlet, address, inlet->state.error);
 		return;
 	}
 	inlet->state.error[0] = '\0';
@@ -366,13 +373,32 @@ struct inlet *inlet_create(const struct config *config, unsigned connections, co
 
 void inlet_share(struct inlet *inlet, bool on)
 {
+	pthread_mutex_lock(&inlet->lock);
 	if (inlet->current >= 0)
 		listen_share(inlet->current, on);
+	pthread_mutex_unlock(&inlet->lock);
+}
+
+/* From now on its place is @address, with the socket @fd; -1: there is none, by @error, if there is to be
+ * one. */
+static void settle(struct inlet *inlet, const char *address, int fd, const char *error)
+{
+	pthread_mutex_lock(&inlet->lock);
+	if (inlet->moved && inlet->listening >= 0)
+		close(inlet->listening);
+	if (inlet->current >= 0)
+		listen_remove(inlet->state.address);
+	inlet->listening = inlet->current = fd;
+	inlet->moved = true;
+	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
+	g_strlcpy(inlet->state.error, error, sizeof(inlet->state.error));
+	pthread_mutex_unlock(&inlet->lock);
+	wake(inlet);
 }
 
 int inlet_move(struct inlet *inlet, const char *address)
 {
-	int fd = -1, current = inlet->current;
+	int fd = -1;
 	char why[256];
 
 	if (*address) {
@@ -384,18 +410,18 @@ int inlet_move(struct inlet *inlet, const char *address)
 		}
 		via_begin();
 	}
-	pthread_mutex_lock(&inlet->lock);
-	if (inlet->moved && inlet->listening >= 0)
-		close(inlet->listening);
-	if (current >= 0)
-		listen_remove(inlet->state.address);
-	inlet->listening = inlet->current = fd;
-	inlet->moved = true;
-	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
-	inlet->state.error[0] = '\0';
-	pthread_mutex_unlock(&inlet->lock);
-	wake(inlet);
+	settle(inlet, address, fd, "");
 	return 0;
+}
+
+void inlet_move_back(struct inlet *inlet, const char *address)
+{
+	char why[256] = "";
+	int fd = *address ? listen_at(address, true, why, sizeof(why)) : -1;
+
+	if (*address && fd < 0)
+		warn_of_retries(inlet, address, why);
+	settle(inlet, address, fd, fd < 0 ? why : "");
 }
 
 void inlet_configure(

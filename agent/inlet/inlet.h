@@ -46,6 +46,9 @@ void inlet_share(struct inlet *inlet, bool on);
  * having logged why, if that fails; nothing has changed then. */
 int inlet_move(struct inlet *inlet, const char *address);
 
+/* The same, to where it was, after that of another one failed: what cannot be had now is tried again. */
+void inlet_move_back(struct inlet *inlet, const char *address);
+
 /* Takes the other values, and one count of @outlets. */
 void inlet_configure(
 	struct inlet *inlet, const struct config *config, unsigned connections, struct outlets *outlets);

@@ -83,22 +83,19 @@ struct inputs *inputs_create(const struct config *config, struct outlets *outlet
 	return inputs;
 }
 
-static int move(struct inputs *inputs, size_t index, const struct config *from, const struct config *to)
+static bool moves(size_t index, const struct config *from, const struct config *to)
 {
-	const char *address = to->input[index];
-
-	if (!strcmp(from->input[index], address))
-		return 0;
-	return inlet_move(inputs->input[index].inlet, address);
+	return strcmp(from->input[index], to->input[index]) != 0;
 }
 
 static int move_all(struct inputs *inputs, const struct config *running, const struct config *config)
 {
 	for (size_t i = 0; i < INPUTS; i++) {
-		if (move(inputs, i, running, config) == 0)
+		if (!moves(i, running, config) || inlet_move(inputs->input[i].inlet, config->input[i]) == 0)
 			continue;
 		while (i-- > 0)
-			move(inputs, i, config, running);
+			if (moves(i, running, config))
+				inlet_move_back(inputs->input[i].inlet, running->input[i]);
 		return -1;
 	}
 	return 0;

@@ -611,6 +611,27 @@ def test_address_is_taken(node, sink):
         exactly(client.hand(numbered(63, 0, [0]))[0] == 200, "it is taken")
 
 
+def test_reload_that_fails_changes_nothing(node, sink):
+    """One input moves, another cannot: the first is where it was, also if that cannot be had at the moment."""
+    first, other, third = free_port(), free_port(), free_port()
+    with socket.create_server(("127.0.0.1", third)):
+        with socket.create_server(("127.0.0.1", first)):
+            node.start_agent(free_port(), output=otlp(sink.port), input={"otlp": f"127.0.0.1:{first}"})
+            with open(node.path("agent.conf"), encoding="utf-8") as file:
+                text = file.read()
+            with open(node.path("agent.conf"), "w", encoding="utf-8") as file:
+                moved = text.replace(f"otlp = 127.0.0.1:{first}", f"otlp = 127.0.0.1:{other}\notlp-grpc = 127.0.0.1:{third}")
+                file.write(moved)
+            assert moved != text
+            node.agent.send(signal.SIGHUP)
+            wait_until(lambda: "configuration not reloaded" in node.agent.log(), 10, "the reload to fail")
+            wait_until(lambda: not answers(other), 10, "it to leave the other port")
+            assert finding(node, "input-port")["what"].count(f"127.0.0.1:{first}") == 1
+        wait_until(lambda: not finding(node, "input-port"), 20, "it to be tried again")
+        with Http(first) as client:
+            exactly(client.hand(numbered(63, 0, [1]))[0] == 200, "it is taken")
+
+
 # What the agent says of it
 
 
