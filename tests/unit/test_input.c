@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/siphash.h"
 #include "core/via.h"
+#include "inlet/otlp/otlp.h"
 #include "net/base64.h"
 #include "net/base64read.h"
 #include "net/scribe.h"
@@ -476,6 +477,35 @@ START_TEST(receipts)
 }
 END_TEST
 
+/* Whether, of many spans that are taken so many times, at intervals of so long, some come again and again. */
+static bool comes_again(struct otlp_own *own, int times, int64_t interval)
+{
+	bool again = false;
+
+	for (int i = 0; i < times; i++)
+		for (uint64_t id = 1; id <= 1000; id++)
+			again |= otlp_again_note(own,
+				&(struct span){.id = id * UINT64_C(0x9e3779b97f4a7c15), .trace_id = 1},
+				i * interval);
+	return again;
+}
+
+/* Within half a minute, that is; otherwise they are counted anew. */
+START_TEST(spans_come_again)
+{
+	static const struct {
+		int times;
+		int64_t seconds;
+		bool again;
+	} cases[] = {
+		{4, 1, true}, {4, 9, true}, {3, 1, false}, {4, 10, false}, {20, 3600, false}, {9, -1, false}};
+	struct otlp_own own = {0};
+
+	ck_assert(comes_again(&own, cases[_i].times, cases[_i].seconds * NS_PER_SECOND) == cases[_i].again);
+	otlp_again_forget(&own);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("input");
@@ -495,5 +525,6 @@ int main(void)
 	tcase_add_test(tests, base64_is_read);
 	tcase_add_test(tests, base64_comes_back);
 	tcase_add_loop_test(tests, receipts, 0, 2);
+	tcase_add_loop_test(tests, spans_come_again, 0, 6);
 	return run_cases("input", tests);
 }

@@ -53,19 +53,17 @@ bool otlp_again_note(struct otlp_own *own, const struct span *span, int64_t now)
 	if (!own->again)
 		own->again = g_new0(struct otlp_again, 1);
 	watched = &own->again->watched[hash >> (64 - PLACE_BITS)];
-	if (watched->times && watched->hash == hash) {
-		if (watched->last == now) /* twice in one request */
-			return false;
-		watched->last = now;
-		if (watched->times < TIMES && ++watched->times == TIMES)
-			own->again->coming++;
-		return watched->times == TIMES && own->again->coming >= SPANS;
-	}
-	if (watched->times && now - watched->since < WATCHED_NS && now >= watched->since)
+	if (!watched->times || now - watched->since >= WATCHED_NS || now < watched->since) {
+		own->again->coming -= watched->times == TIMES;
+		*watched = (struct watched){hash, now, now, 1};
 		return false;
-	own->again->coming -= watched->times == TIMES;
-	*watched = (struct watched){hash, now, now, 1};
-	return false;
+	}
+	if (watched->hash != hash || watched->last == now) /* twice in one request */
+		return false;
+	watched->last = now;
+	if (watched->times < TIMES && ++watched->times == TIMES)
+		own->again->coming++;
+	return watched->times == TIMES && own->again->coming >= SPANS;
 }
 
 void otlp_again_forget(struct otlp_own *own)
