@@ -60,7 +60,9 @@ static void get_endpoint(struct jsonread *from, struct endpoint *endpoint)
 
 	jsonread_open(from, '{');
 	while (jsonread_key(from, &key)) {
-		if (is(key, "serviceName"))
+		if (jsonread_is_null(from))
+			jsonread_skip(from);
+		else if (is(key, "serviceName"))
 			endpoint->service = jsonread_text(from);
 		else if (is(key, "ipv4") || is(key, "ipv6"))
 			iptext_read(endpoint, jsonread_text(from));
@@ -112,12 +114,15 @@ static void get_lines(struct jsonread *from, struct text key, struct span_memory
 		jsonread_skip(from);
 }
 
+/* As Zipkin has it, null is the same as no member, but for the ids. */
 static void get_member(struct jsonread *from, struct text key, struct span *span, struct span_memory *memory)
 {
 	if (is(key, "traceId")) {
 		get_trace_id(from, span);
 	} else if (is(key, "id")) {
 		span->id = get_id(from);
+	} else if (jsonread_is_null(from)) {
+		jsonread_skip(from);
 	} else if (is(key, "parentId")) {
 		span->parent_id = get_id(from);
 	} else if (is(key, "kind")) {

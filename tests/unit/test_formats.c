@@ -526,6 +526,33 @@ START_TEST(json_of_others)
 }
 END_TEST
 
+/* As Zipkin reads it: null is the same as no member, but for what a span has to have, and a tag. */
+START_TEST(json_with_null)
+{
+	static const char *const members[] = {"parentId", "kind", "name", "timestamp", "duration",
+		"localEndpoint", "remoteEndpoint", "shared", "debug", "annotations", "tags"};
+	static const char place[] = "{\"traceId\":\"1\",\"id\":\"2\",\"localEndpoint\":{\"serviceName\":null,"
+				    "\"ipv4\":null,\"ipv6\":null,\"port\":80}}";
+	static const char *const wrong[] = {"{\"traceId\":null,\"id\":\"2\"}",
+		"{\"traceId\":\"1\",\"id\":null}", "{\"traceId\":\"1\",\"id\":\"2\",\"tags\":{\"k\":null}}",
+		"{\"traceId\":\"1\",\"id\":\"2\",\"name\":nil}"};
+	struct span seen;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(members); i++) {
+		g_autofree char *text =
+			g_strdup_printf("{\"traceId\":\"1\",\"id\":\"2\",\"%s\":null}", members[i]);
+
+		ck_assert_msg(spanread_json(&seen, (const uint8_t *)text, strlen(text), &memory), "%s", text);
+		assert_span(&seen, &(struct span){.trace_id = 1, .id = 2});
+	}
+	ck_assert(spanread_json(&seen, (const uint8_t *)place, sizeof(place) - 1, &memory));
+	assert_span(&seen, &(struct span){.trace_id = 1, .id = 2, .local = {.port = 80}});
+	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
+		ck_assert_msg(!spanread_json(&seen, (const uint8_t *)wrong[i], strlen(wrong[i]), &memory),
+			"%s", wrong[i]);
+}
+END_TEST
+
 static void assert_same_in_ascii(const uint8_t *json, size_t size)
 {
 	struct span_memory other = {0};
@@ -587,6 +614,7 @@ int main(void)
 	tcase_add_test(tests, any_byte_anywhere);
 	tcase_add_test(tests, controls_are_escaped);
 	tcase_add_test(tests, json_of_others);
+	tcase_add_test(tests, json_with_null);
 	tcase_add_test(tests, json_in_ascii);
 	return run_cases("formats", tests);
 }
