@@ -11,8 +11,8 @@
 #include "net/base64read.h"
 #include "net/protobuf.h"
 
-/* The longest number is a double of 17 digits. */
-#define NUMBER_ROOM 40
+/* For a double with all of its digits: the smallest has 767 behind 324 zeroes. */
+#define NUMBER_ROOM 1200
 
 static void put_message(struct jsonread *from, struct buffer *out, const struct otlp_message *of, int depth);
 

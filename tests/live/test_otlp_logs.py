@@ -231,14 +231,15 @@ def test_nobody_takes_them(node):
         exactly((ledger.passed, ledger.refused) == (8, 0), str(ledger))
 
 
-def test_too_large_or_damaged(node):
+@pytest.mark.parametrize("mib", [1, 9])
+def test_too_large_or_damaged(node, mib):
     """A record that an output would drop is named in the answer, and those beside it are taken; what is none is refused."""
     with LogSink() as sink:
         ports = start(node, sink.port)
         request = manifold(0, 1)
         large = messages().ExportLogsServiceRequest()
         large.CopyFrom(request)
-        large.resource_logs[0].scope_logs[0].log_records.add().body.string_value = "x" * (1 << 20)
+        large.resource_logs[0].scope_logs[0].log_records.add().body.string_value = "x" * (mib << 20)
         with Http(ports[0]) as client:
             count, why = hand(client, large, "http")
             assert count == 1 and "larger than 1 MiB" in why, why

@@ -12,6 +12,7 @@
 #include "encode/otlptraces.h"
 #include "encode/otlpvalue.h"
 #include "encode/spanread.h"
+#include "encode/tagnumber.h"
 #include "encode/zipkin.h"
 #include "encode/zipkinjson.h"
 #include "net/otlpfields.h"
@@ -473,6 +474,38 @@ START_TEST(ids_in_json)
 }
 END_TEST
 
+static double number;
+
+static void keep_double(void *data, const struct span *span)
+{
+	take(data, span);
+	number = double_of(span->tags[0].value);
+}
+
+/* With as few digits as tell it, or with all that it has. */
+START_TEST(doubles_in_json)
+{
+	static const double numbers[] = {0, 0.1, -1.5, 5e-324, 2.2250738585072009e-308, -1.5e100};
+	static const char *const forms[] = {"%.17g", "%.1074f"};
+	const struct otlptraces_sink keeping = {keep_double, refuse, NULL};
+
+	for (size_t i = 0; i < 2 * G_N_ELEMENTS(numbers); i++) {
+		g_autofree char *digits = g_strdup_printf(forms[i % 2], numbers[i / 2]);
+		g_autofree char *text =
+			g_strdup_printf("{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"traceId\":"
+					"\"5b8efff798038103d269b633813fc60c\",\"spanId\":"
+					"\"eee19b7ec3c1b174\",\"attributes\":[{"
+					"\"key\":\"k\",\"value\":{\"doubleValue\":%s}}]}]}]}]}",
+				digits);
+
+		clear();
+		number = 1;
+		ck_assert_msg(otlptraces_read_json(text, strlen(text), &memory, &keeping), "%s", digits);
+		ck_assert_msg(number == numbers[i / 2], "%s", digits);
+	}
+}
+END_TEST
+
 /* A text that is not UTF-8 refuses the request, wherever it is. */
 START_TEST(texts_that_are_none)
 {
@@ -626,6 +659,7 @@ int main(void)
 	tcase_add_test(tests, any_order);
 	tcase_add_test(tests, ids_that_are_none);
 	tcase_add_test(tests, ids_in_json);
+	tcase_add_test(tests, doubles_in_json);
 	tcase_add_test(tests, texts_that_are_none);
 	tcase_add_test(tests, nested_deeply);
 	tcase_add_test(tests, damaged);

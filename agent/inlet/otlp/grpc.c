@@ -96,7 +96,7 @@ static void on_call(void *data, uint32_t number, size_t method, struct buffer *m
 				     .words = otlp_damaged_words(call->otlp.signal)});
 	else if (result == OTLP_OVERSIZE) /* without a time to try again: it would be in vain */
 		finish(call, &(struct grpcserver_answer){
-				     .status = GRPCSERVER_RESOURCE_EXHAUSTED, .words = OTLP_OVERSIZE_WORDS});
+				     .status = GRPCSERVER_RESOURCE_EXHAUSTED, .words = call->otlp.why});
 	otlp_tidy(own->connection->inlet);
 }
 

@@ -247,7 +247,7 @@ static void on_whole(struct connection *connection, struct http_own *own)
 	else if (result == OTLP_DAMAGED)
 		reply_error(call, 400, RPC_INVALID_ARGUMENT, otlp_damaged_words(own->signal), NULL);
 	else if (result == OTLP_OVERSIZE)
-		reply_error(call, 413, RPC_INVALID_ARGUMENT, OTLP_OVERSIZE_WORDS, NULL);
+		reply_error(call, 413, RPC_INVALID_ARGUMENT, call->otlp.why, NULL);
 }
 
 /* It is told so, and has to go. */

@@ -28,7 +28,7 @@ struct otlp_own {
 enum otlp_signal { OTLP_TRACES, OTLP_LOGS };
 
 /* What the spans, or records, of a request may take once each has what they share, and what it takes to read
- * one. */
+ * one span; records are not read. */
 #define OTLP_RECORDS_MAX (2 * FRAME_MAX)
 #define OTLP_READING_MAX (2 * FRAME_MAX)
 
@@ -44,7 +44,7 @@ struct otlp_call {
 	bool is_taken;     /* something of it waits to be safe */
 	bool json;         /* the answer is, as the request was */
 	uint32_t rejected; /* spans, or records */
-	char why[200];     /* the first one was */
+	char why[200];     /* the first one was; or all of it */
 };
 
 /* What a request became. */
@@ -53,11 +53,8 @@ enum otlp_result {
 	OTLP_DONE,    /* to be answered now: nothing of it has to be kept */
 	OTLP_LATER,   /* to be sent again; it is counted, and protocol->answer was called */
 	OTLP_DAMAGED, /* it is none, which is counted, */
-	OTLP_OVERSIZE /* or is too large, which is counted, too */
+	OTLP_OVERSIZE /* or is too large, which is counted, too; call->why says what of it */
 };
-
-#define OTLP_OVERSIZE_WORDS                                                                                  \
-	"its spans or log records take more than 32 MiB, each with its resource: hand over fewer at a time"
 
 /* Whether it is one of those that some output takes. If not, it is logged, with the words that the sender is
  * to be told. */

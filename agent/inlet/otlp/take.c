@@ -245,14 +245,15 @@ static enum otlp_result note_damaged(struct otlp_call *call)
 	return OTLP_DAMAGED;
 }
 
-static enum otlp_result note_oversize(struct otlp_call *call)
+static enum otlp_result note_oversize(struct otlp_call *call, const char *why)
 {
 	struct ledger change = {0};
 
 	change.row[MESSAGES_RECEIVED] = change.row[MESSAGES_REFUSED_OVERSIZE] = 1;
 	ledger_post(&change);
 	inlet_say(call->call.connection->inlet, SAY_REFUSED + REFUSED_OVERSIZE, "%s: refused a request: %s",
-		call->call.connection->peer, OTLP_OVERSIZE_WORDS);
+		call->call.connection->peer, why);
+	g_strlcpy(call->why, why, sizeof(call->why));
 	return OTLP_OVERSIZE;
 }
 
@@ -333,8 +334,13 @@ enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_
 		return put_off(call);
 	if (!convert(call, &request, &size) || !signals[call->signal].check(request, size, &found))
 		return note_damaged(call);
-	if (found.records > OTLP_RECORDS_MAX || found.reading > OTLP_READING_MAX)
-		return note_oversize(call);
+	if (found.records > OTLP_RECORDS_MAX)
+		return note_oversize(call, "its spans or log records take more than 32 MiB, each with its "
+					   "resource: hand over fewer at a time");
+	if (call->signal == OTLP_TRACES && found.reading > OTLP_READING_MAX)
+		return note_oversize(call,
+			"one of its spans, resources or scopes is larger than 8 MiB, or has "
+			"hundreds of thousands of attributes, events or links");
 	if (call->is_suspected && comes_round(call, request, size, &found))
 		return OTLP_LATER;
 	call->is_kept = call->is_suspected;
