@@ -343,11 +343,11 @@ enum otlp_result otlp_take(struct otlp_call *call, const uint8_t *request, size_
 			"hundreds of thousands of attributes, events or links");
 	if (call->is_suspected && comes_round(call, request, size, &found))
 		return OTLP_LATER;
-	call->is_kept = call->is_suspected;
-	is.circle = call->is_suspected ? inlet : NULL;
 	weight.of[kind] = MAX(found.records, size);
 	if (!call_has_room(inlet, &weight))
 		return put_off(call);
+	call->is_kept = call->is_suspected;
+	is.circle = call->is_suspected ? inlet : NULL;
 	is.connection = call->call.connection;
 	is.group = group_open(is.connection, &weight);
 	if (kind == KIND_SPANS)
