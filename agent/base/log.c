@@ -2,6 +2,7 @@
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,12 +89,11 @@ DEFINE_LOG(log_info, LOG_LEVEL_INFO)
 /* libevent repeats this for each connection that it cannot accept: one line a second is enough. */
 static void log_libevent(int severity, const char *message)
 {
-	static time_t last; /* used by the loop's thread only */
+	static _Atomic time_t last; /* several threads have a loop */
 	time_t now = time(NULL);
 
-	if (severity < EVENT_LOG_WARN || now == last)
+	if (severity < EVENT_LOG_WARN || atomic_exchange(&last, now) == now)
 		return;
-	last = now;
 	log_warning("%s", message);
 }
 

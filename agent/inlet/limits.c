@@ -251,9 +251,8 @@ bool limits_grown(struct connection *connection)
 		if (count < 2) /* a single call has its own bound */
 			return true;
 		inlet_say(inlet, SAY_CROWDED,
-			"%s: connection closed: calls that are not whole take more memory than `memory` in "
-			"[input] "
-			"allows, and of who has most of it, its is on its way for longest",
+			"%s: connection closed: unfinished calls take more memory than `memory` in [input] "
+			"allows, and this one is the oldest of the sender who uses most of it",
 			heaviest->peer);
 		connection_close(heaviest, INPUT_CLOSED_CROWDED);
 		if (own)

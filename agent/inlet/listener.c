@@ -34,7 +34,11 @@ static void on_accept_error(struct evconnlistener *listener, void *data)
 	struct inlet *inlet = data;
 	int error = EVUTIL_SOCKET_ERROR();
 
-	inlet_say(inlet, SAY_CROWDED, "senders cannot be let in: %s", strerror(error));
+	inlet_say(inlet, SAY_CROWDED, "senders cannot be let in: %s%s", strerror(error),
+		error == EMFILE
+			? "; raise LimitNOFILE= in the unit, or `ulimit -n`, or lower `connections` in "
+			  "[input]"
+			: "");
 	evconnlistener_disable(listener);
 	event_add(inlet->resume, &accept_pause);
 }

@@ -224,6 +224,20 @@ def test_open_files_are_for_all_inputs(node, inputs, hard):
     exactly(node.agent.log().count("`connections`") == few, "it is said")
 
 
+def test_no_more_files(node):
+    """Who comes meanwhile waits, and the log says what to do."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port)
+    limits = resource.prlimit(node.agent.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(node.agent.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+    with Client(port) as client:
+        wait_until(lambda: "senders cannot be let in" in node.agent.log(), 20, "it to be told")
+        assert "Too many open files; raise LimitNOFILE= in the unit, or `ulimit -n`, or lower `connections`" in node.agent.log()
+        resource.prlimit(node.agent.pid, resource.RLIMIT_NOFILE, limits)
+        assert client.log([message(57, 0, 0)]) == 0
+    wait_received(node, 1)
+
+
 def test_many_bad_senders(node):
     """A thousand of them, of each kind, take little memory and processor time, and nobody else's room."""
     sink = IdSink(node, free_port()).start()
