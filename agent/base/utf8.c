@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Length of the leading ASCII text, eight bytes at a time. */
-static size_t ascii_run(const unsigned char *text, size_t size)
+/* Eight bytes at a time. */
+size_t utf8_ascii_run(const char *text, size_t size)
 {
 	size_t at = 0;
 
@@ -15,7 +15,7 @@ static size_t ascii_run(const unsigned char *text, size_t size)
 		if (word & UINT64_C(0x8080808080808080))
 			break;
 	}
-	while (at < size && text[at] < 0x80)
+	while (at < size && !(text[at] & 0x80))
 		at++;
 	return at;
 }
@@ -59,7 +59,7 @@ bool utf8_valid(const char *text, size_t size)
 	const unsigned char *at = (const unsigned char *)text;
 
 	while (size) {
-		size_t run = ascii_run(at, size);
+		size_t run = utf8_ascii_run((const char *)at, size);
 
 		if (run == size)
 			return true;

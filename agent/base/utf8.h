@@ -18,6 +18,9 @@ static inline bool utf8_copy_ascii(char *to, const char *text, size_t size)
 	return !(copy_few(to, text, size) & UINT64_C(0x8080808080808080));
 }
 
+/* How many bytes of ASCII there are before the first that is not. */
+size_t utf8_ascii_run(const char *text, size_t size);
+
 /* Whether the bytes are valid UTF-8: no overlong form, no surrogate, nothing above U+10FFFF. */
 bool utf8_valid(const char *text, size_t size);
 

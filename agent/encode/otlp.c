@@ -47,14 +47,9 @@ static inline void put_tag(struct encoding *encoding, const struct tag *tag)
 	}
 }
 
-static bool is_text(struct text text, struct text other)
-{
-	return text.size == other.size && !memcmp(text.data, other.data, other.size);
-}
-
 static bool is_error(const struct tag *tag)
 {
-	return is_text(tag->key, LITERAL("error"));
+	return text_is(tag->key, "error");
 }
 
 /* Returns the tag `error`, which is no attribute; NULL: there is none. */
@@ -76,7 +71,7 @@ static const struct tag *put_tags(struct encoding *encoding, const struct span *
 static bool has_tag(const struct span *span, struct text key)
 {
 	for (size_t i = 0; i < span->tag_count; i++)
-		if (is_text(span->tags[i].key, key))
+		if (text_is_equal(span->tags[i].key, key))
 			return true;
 	return false;
 }
@@ -125,8 +120,7 @@ static void put_events(struct encoding *encoding, const struct span *span, enum 
 /* "true" is what a program says that knows no reason. */
 static void put_status(struct encoding *encoding, struct text reason)
 {
-	size_t message =
-		reason.size && !is_text(reason, LITERAL("true")) ? protobuf_bytes_size(reason.size) : 0;
+	size_t message = reason.size && !text_is(reason, "true") ? protobuf_bytes_size(reason.size) : 0;
 
 	encoding->at = protobuf_put_head(encoding->at, SPAN_STATUS, message + 2);
 	if (message)

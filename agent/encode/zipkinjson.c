@@ -5,6 +5,7 @@
 
 #include "core/iptext.h"
 #include "encode/jsontext.h"
+#include "encode/jsonvalue.h"
 #include "encode/terms.h"
 #include "encode/zipkinplain.h"
 
@@ -40,19 +41,6 @@ static void put_hex(struct encoding *encoding, uint64_t id)
 		*encoding->at++ = digits[id >> shift & 15];
 }
 
-static void put_number(struct encoding *encoding, int64_t number)
-{
-	char digits[20], *first = digits + sizeof(digits);
-	uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-
-	do
-		*--first = (char)('0' + rest % 10);
-	while (rest /= 10);
-	if (number < 0)
-		*encoding->at++ = '-';
-	put(encoding, first, (size_t)(digits + sizeof(digits) - first));
-}
-
 static void put_address(struct encoding *encoding, const struct endpoint *endpoint)
 {
 	if (endpoint->address_size == 4)
@@ -75,7 +63,7 @@ static void put_endpoint(struct encoding *encoding, const struct endpoint *endpo
 		put_address(encoding, endpoint);
 	if (endpoint->port) {
 		PUT(encoding, "\"port\":");
-		put_number(encoding, endpoint->port);
+		encoding->at = jsonvalue_signed(encoding->at, endpoint->port);
 		*encoding->at++ = ',';
 	}
 	if (encoding->at[-1] == ',')
@@ -86,7 +74,7 @@ static void put_endpoint(struct encoding *encoding, const struct endpoint *endpo
 static void put_annotation(struct encoding *encoding, int64_t time, struct text value)
 {
 	PUT(encoding, "{\"timestamp\":");
-	put_number(encoding, time);
+	encoding->at = jsonvalue_signed(encoding->at, time);
 	PUT(encoding, ",\"value\":");
 	put_text(encoding, value);
 	PUT(encoding, "},");
@@ -158,11 +146,11 @@ static void put_kind(struct encoding *encoding, enum span_kind kind)
 static void put_times(struct encoding *encoding, const struct span *span)
 {
 	PUT(encoding, "\"timestamp\":");
-	put_number(encoding, span_timestamp_us(span));
+	encoding->at = jsonvalue_signed(encoding->at, span_timestamp_us(span));
 	*encoding->at++ = ',';
 	if (span->duration) {
 		PUT(encoding, "\"duration\":");
-		put_number(encoding, span_duration_us(span));
+		encoding->at = jsonvalue_signed(encoding->at, span_duration_us(span));
 		*encoding->at++ = ',';
 	}
 }

@@ -6,11 +6,6 @@
 #include "encode/jsonread.h"
 #include "encode/spanread.h"
 
-static bool is(struct text text, const char *word)
-{
-	return text.size == strlen(word) && !memcmp(text.data, word, text.size);
-}
-
 /* Up to 16 hexadecimal digits. */
 static uint64_t read_hex(struct jsonread *from, const char *at, size_t size)
 {
@@ -49,7 +44,7 @@ static enum span_kind get_kind(struct jsonread *from)
 	struct text text = jsonread_text(from);
 
 	for (int kind = SPAN_CLIENT; kind <= SPAN_CONSUMER; kind++)
-		if (is(text, kinds[kind]))
+		if (text_is(text, kinds[kind]))
 			return (enum span_kind)kind;
 	return SPAN_LOCAL;
 }
@@ -62,11 +57,11 @@ static void get_endpoint(struct jsonread *from, struct endpoint *endpoint)
 	while (jsonread_key(from, &key)) {
 		if (jsonread_is_null(from))
 			jsonread_skip(from);
-		else if (is(key, "serviceName"))
+		else if (text_is(key, "serviceName"))
 			endpoint->service = jsonread_text(from);
-		else if (is(key, "ipv4") || is(key, "ipv6"))
+		else if (text_is(key, "ipv4") || text_is(key, "ipv6"))
 			iptext_read(endpoint, jsonread_text(from));
-		else if (is(key, "port"))
+		else if (text_is(key, "port"))
 			endpoint->port = (uint16_t)jsonread_number(from);
 		else
 			jsonread_skip(from);
@@ -84,9 +79,9 @@ static void get_annotations(struct jsonread *from, struct span_memory *memory)
 
 		jsonread_open(from, '{');
 		while (jsonread_key(from, &key)) {
-			if (is(key, "timestamp"))
+			if (text_is(key, "timestamp"))
 				time = jsonread_number(from);
-			else if (is(key, "value"))
+			else if (text_is(key, "value"))
 				value = jsonread_text(from);
 			else
 				jsonread_skip(from);
@@ -106,9 +101,9 @@ static void get_tags(struct jsonread *from, struct span_memory *memory)
 
 static void get_lines(struct jsonread *from, struct text key, struct span_memory *memory)
 {
-	if (is(key, "annotations"))
+	if (text_is(key, "annotations"))
 		get_annotations(from, memory);
-	else if (is(key, "tags"))
+	else if (text_is(key, "tags"))
 		get_tags(from, memory);
 	else
 		jsonread_skip(from);
@@ -117,30 +112,30 @@ static void get_lines(struct jsonread *from, struct text key, struct span_memory
 /* As Zipkin has it, null is the same as no member, but for the ids. */
 static void get_member(struct jsonread *from, struct text key, struct span *span, struct span_memory *memory)
 {
-	if (is(key, "traceId")) {
+	if (text_is(key, "traceId")) {
 		get_trace_id(from, span);
-	} else if (is(key, "id")) {
+	} else if (text_is(key, "id")) {
 		span->id = get_id(from);
 	} else if (jsonread_is_null(from)) {
 		jsonread_skip(from);
-	} else if (is(key, "parentId")) {
+	} else if (text_is(key, "parentId")) {
 		span->parent_id = get_id(from);
-	} else if (is(key, "kind")) {
+	} else if (text_is(key, "kind")) {
 		span->kind = get_kind(from);
-	} else if (is(key, "name")) {
+	} else if (text_is(key, "name")) {
 		span->name = jsonread_text(from);
-	} else if (is(key, "timestamp")) {
+	} else if (text_is(key, "timestamp")) {
 		span->timestamp = spanread_ns(jsonread_number(from));
-	} else if (is(key, "duration")) {
+	} else if (text_is(key, "duration")) {
 		span->duration = spanread_ns(jsonread_number(from));
-	} else if (is(key, "localEndpoint")) {
+	} else if (text_is(key, "localEndpoint")) {
 		get_endpoint(from, &span->local);
-	} else if (is(key, "remoteEndpoint")) {
+	} else if (text_is(key, "remoteEndpoint")) {
 		get_endpoint(from, &span->remote);
 		span->has_remote = true;
-	} else if (is(key, "shared")) {
+	} else if (text_is(key, "shared")) {
 		span->shared = jsonread_bool(from);
-	} else if (is(key, "debug")) {
+	} else if (text_is(key, "debug")) {
 		span->debug = jsonread_bool(from);
 	} else {
 		get_lines(from, key, memory);

@@ -97,22 +97,17 @@ static void take_annotation(void *data, const struct zipkinwire_annotation *anno
 	spanread_annotation(is->memory, time, some(annotation->value));
 }
 
-static bool is_text(struct text text, const char *word)
-{
-	return text.size == strlen(word) && !memcmp(text.data, word, text.size);
-}
-
 static const char *const addresses[REMOTES] = {"sa", "ca", "ma"};
 
 static bool is_address(struct text key)
 {
-	return is_text(key, addresses[0]) || is_text(key, addresses[1]) || is_text(key, addresses[2]);
+	return text_is(key, addresses[0]) || text_is(key, addresses[1]) || text_is(key, addresses[2]);
 }
 
 static void take_remote(struct reading *is, struct text key, const struct zipkinwire_host *host)
 {
 	for (int i = 0; i < REMOTES; i++) {
-		if (!is_text(key, addresses[i]))
+		if (!text_is(key, addresses[i]))
 			continue;
 		is->has_remote[i] = true;
 		is->remotes[i] = endpoint_of(host);
@@ -126,7 +121,7 @@ static void take_remote(struct reading *is, struct text key, const struct zipkin
 static void take_tag(void *data, const struct zipkinwire_tag *tag)
 {
 	struct text key = some(tag->key), value = some(tag->value);
-	bool is_place = tag->host && is_text(key, "lc") && !value.size;
+	bool is_place = tag->host && text_is(key, "lc") && !value.size;
 	struct reading *is = data;
 
 	if (tag->host && tag->type == ZIPKINWIRE_BOOL && value.size == 1 && *value.data == 1)
@@ -252,9 +247,9 @@ static void drop_reason(struct span_memory *memory)
 	size_t count = memory->tags.size / sizeof(*tags);
 
 	for (size_t i = 0; i < count; i++) {
-		if (is_text(tags[i].key, "error"))
+		if (text_is(tags[i].key, "error"))
 			error = &tags[i];
-		else if (is_text(tags[i].key, ZIPKIN_STATUS_DESCRIPTION))
+		else if (text_is(tags[i].key, ZIPKIN_STATUS_DESCRIPTION))
 			added = &tags[i];
 	}
 	if (!error || !added || error->value.size != added->value.size ||

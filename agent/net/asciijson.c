@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "net/asciijson.h"
 
-#include <string.h>
-
 #include <glib.h>
 
-#define HIGH UINT64_C(0x8080808080808080)
-
-/* How many bytes of ASCII there are before the first that is not. */
-static size_t plain_size(const uint8_t *text, size_t size)
-{
-	size_t at = 0;
-	uint64_t word;
-
-	for (; at + sizeof(word) <= size; at += sizeof(word)) {
-		memcpy(&word, text + at, sizeof(word));
-		if (word & HIGH)
-			break;
-	}
-	while (at < size && text[at] < 0x80)
-		at++;
-	return at;
-}
+#include "base/utf8.h"
 
 /* Escapes the character at @text; returns its size. */
 static size_t put_escape(struct buffer *out, const uint8_t *text, size_t size)
@@ -44,7 +26,7 @@ static size_t put_escape(struct buffer *out, const uint8_t *text, size_t size)
 void asciijson_put(struct buffer *out, const uint8_t *json, size_t size)
 {
 	while (size > 0) {
-		size_t plain = plain_size(json, size);
+		size_t plain = utf8_ascii_run((const char *)json, size);
 
 		buffer_put(out, json, plain);
 		if (plain < size)

@@ -9,6 +9,8 @@
 
 #include <glib.h>
 
+#include "net/httphead.h"
+
 /* A larger file is none of headers. */
 #define FILE_MAX 16384
 
@@ -36,23 +38,6 @@ static char *read_file(const char *path)
 	return NULL;
 }
 
-/* RFC 9110: a token. */
-static bool is_name(const char *name)
-{
-	for (const char *at = name; *at; at++)
-		if (!g_ascii_isalnum(*at) && !strchr("!#$%&'*+-.^_`|~", *at))
-			return false;
-	return *name != '\0';
-}
-
-static bool is_value(const char *value)
-{
-	for (const char *at = value; *at; at++)
-		if ((unsigned char)*at < ' ' && *at != '\t')
-			return false;
-	return *value != '\0';
-}
-
 /* What the agent says by itself. */
 static bool is_ours(const char *name)
 {
@@ -74,12 +59,9 @@ static const char *take_line(char *line, struct buffer *headers)
 	if (!*line || *line == '#')
 		return NULL;
 	colon = strchr(line, ':');
-	if (!colon)
+	if (!httphead_is_header(line, strlen(line)) || !*g_strstrip(colon + 1))
 		return "is not a header: it should be `Name: value`";
 	*colon = '\0';
-	g_strstrip(colon + 1);
-	if (!is_name(line) || !is_value(colon + 1))
-		return "is not a header: it should be `Name: value`";
 	if (is_ours(line))
 		return "has a header that the agent sets by itself";
 	buffer_printf(headers, "%s: %s\r\n", line, colon + 1);

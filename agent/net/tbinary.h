@@ -108,6 +108,15 @@ struct tbinary_reader {
 	char error[160]; /* "" while all is well */
 };
 
+/* The number whose bytes stand there. */
+static inline uint32_t tbinary_i32_at(const uint8_t *from)
+{
+	uint32_t value;
+
+	memcpy(&value, from, 4);
+	return __builtin_bswap32(value);
+}
+
 static inline struct tbinary_reader tbinary_read(const void *data, size_t size)
 {
 	return (struct tbinary_reader){.data = data, .size = size};

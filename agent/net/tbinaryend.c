@@ -14,11 +14,6 @@ struct walk {
 	bool bad;
 };
 
-static uint32_t number_at(const uint8_t *data)
-{
-	return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
-}
-
 static bool have(const struct walk *walk, size_t bytes)
 {
 	return walk->size - walk->end->at >= bytes;
@@ -40,13 +35,13 @@ static bool take_head(struct walk *walk)
 	if (!have(walk, 4))
 		return false;
 	if (walk->data[0] & 0x80) {
-		if ((number_at(walk->data) & VERSION_MASK) != TBINARY_VERSION_1)
+		if ((tbinary_i32_at(walk->data) & VERSION_MASK) != TBINARY_VERSION_1)
 			return wrong(walk);
 		strict = 4;
 	}
 	if (!have(walk, strict + 4))
 		return false;
-	name = number_at(walk->data + strict);
+	name = tbinary_i32_at(walk->data + strict);
 	if (name > METHOD_MAX)
 		return wrong(walk);
 	if (!have(walk, strict + 4 + name + (strict ? 4 : 5)))
@@ -84,7 +79,7 @@ static bool take_list(struct walk *walk)
 
 	if (!have(walk, TBINARY_LIST_HEAD))
 		return false;
-	count = number_at(at + 1);
+	count = tbinary_i32_at(at + 1);
 	walk->end->at += TBINARY_LIST_HEAD;
 	if (count > INT32_MAX || (count && !is_type(at[0])))
 		return wrong(walk);
@@ -98,7 +93,7 @@ static bool take_map(struct walk *walk)
 
 	if (!have(walk, 6))
 		return false;
-	count = number_at(at + 2);
+	count = tbinary_i32_at(at + 2);
 	walk->end->at += 6;
 	if (count > INT32_MAX || (count && !(is_type(at[0]) && is_type(at[1]))))
 		return wrong(walk);
@@ -119,7 +114,7 @@ static bool take_string(struct walk *walk)
 
 	if (!have(walk, 4))
 		return false;
-	length = number_at(walk->data + walk->end->at);
+	length = tbinary_i32_at(walk->data + walk->end->at);
 	return length > INT32_MAX ? wrong(walk) : take_bytes(walk, 4 + (size_t)length);
 }
 

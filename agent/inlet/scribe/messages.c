@@ -21,17 +21,12 @@ static bool find_span(struct buffer *bytes)
 	return bytes->size && !tbinary_failed(&reader);
 }
 
-static void put_number(uint8_t *to, uint64_t number)
-{
-	tbinary_put_i64(to, number);
-}
-
 /* A span's ids are the same on its whole way, whatever tags the outputs add. */
 static void identify_span(const struct span *span, uint8_t ids[24], struct identity *identity)
 {
-	put_number(ids, span->trace_id_high);
-	put_number(ids + 8, span->trace_id);
-	put_number(ids + 16, span->id);
+	tbinary_put_i64(ids, span->trace_id_high);
+	tbinary_put_i64(ids + 8, span->trace_id);
+	tbinary_put_i64(ids + 16, span->id);
 	*identity = (struct identity){{ids, NULL}, {24, 0}};
 }
 

@@ -4,11 +4,6 @@
 
 #include "inlet/scribe/scribe.h"
 
-static uint32_t number_at(const uint8_t *data)
-{
-	return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
-}
-
 /*
  * A frame's length is below 2^24, so its first byte is 0 or 1; without a frame, a call begins with its
  * version, or with the length of its method's name, and then that name.
@@ -19,7 +14,7 @@ static bool learn_speech(struct scribe_speech *speech, const uint8_t *data)
 
 	if (data[0] & 0x80)
 		speech->kind = SPEECH_UNFRAMED;
-	else if (number_at(data) > FRAME_MAX)
+	else if (tbinary_i32_at(data) > FRAME_MAX)
 		return false;
 	else
 		speech->kind = name ? SPEECH_UNFRAMED : SPEECH_FRAMED;
@@ -52,7 +47,7 @@ static ssize_t find(struct scribe_speech *speech, const uint8_t *data, size_t si
 		return -1;
 	if (speech->kind == SPEECH_UNFRAMED)
 		return find_unframed(speech, data, size);
-	length = number_at(data);
+	length = tbinary_i32_at(data);
 	*begin = 4;
 	if (!length || length > FRAME_MAX)
 		return -1;
