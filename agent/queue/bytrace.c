@@ -7,29 +7,24 @@
 #include <glib.h>
 
 #include "queue/item.h"
+#include "queue/tracehash.h"
 
-struct id {
-	uint64_t high, low;
-};
-
-static struct id id_of(uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
+static struct trace_id id_of(uint8_t format, const uint8_t *item, size_t size, struct span_memory *memory)
 {
 	struct trait trait;
 
 	item_trait(&trait, format, item, size, memory);
-	return (struct id){trait.trace_id_high, trait.trace_id};
+	return (struct trace_id){trait.trace_id_high, trait.trace_id};
 }
 
 static guint hash(gconstpointer key)
 {
-	const struct id *id = key;
-
-	return (guint)(id->low ^ id->low >> 32 ^ id->high);
+	return tracehash(key);
 }
 
 static gboolean equal(gconstpointer a, gconstpointer b)
 {
-	const struct id *one = a, *other = b;
+	const struct trace_id *one = a, *other = b;
 
 	return one->high == other->high && one->low == other->low;
 }
@@ -40,7 +35,7 @@ struct groups {
 	GArray *first;        /* uint32_t of each group, in their order: its first span */
 	uint32_t *next;       /* of each span: the next one of its group; UINT32_MAX: it is the last */
 	const uint8_t **item; /* of each span: its bytes */
-	struct id *id;        /* of each span */
+	struct trace_id *id;  /* of each span */
 };
 
 static void add(struct groups *groups, uint32_t number)
@@ -89,7 +84,7 @@ void bytrace_group(struct queue *queue, struct entry *entry)
 		.first = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.next = g_new(uint32_t, batch->count),
 		.item = g_new(const uint8_t *, batch->count),
-		.id = g_new(struct id, batch->count),
+		.id = g_new(struct trace_id, batch->count),
 	};
 
 	find(&groups, batch);
@@ -102,7 +97,7 @@ void bytrace_group(struct queue *queue, struct entry *entry)
 	g_free(groups.id);
 }
 
-static void print(const struct id *id, char key[BYTRACE_KEY])
+static void print(const struct trace_id *id, char key[BYTRACE_KEY])
 {
 	if (id->high)
 		snprintf(key, BYTRACE_KEY, "%016" PRIx64 "%016" PRIx64, id->high, id->low);
@@ -113,7 +108,7 @@ static void print(const struct id *id, char key[BYTRACE_KEY])
 void bytrace_key(uint8_t format, const uint8_t *span, size_t size, char key[BYTRACE_KEY])
 {
 	struct span_memory memory = {0};
-	const struct id id = id_of(format, span, size, &memory);
+	const struct trace_id id = id_of(format, span, size, &memory);
 
 	span_memory_free(&memory);
 	print(&id, key);
@@ -125,13 +120,13 @@ uint32_t bytrace_run(const struct batch *batch, uint32_t first, uint32_t count, 
 	const uint8_t *at = batch->spans.data;
 	struct span_memory memory = {0};
 	uint32_t same = 1;
-	struct id id;
+	struct trace_id id;
 
 	for (uint32_t i = 0; i < first; i++)
 		at += sizes[i];
 	id = id_of(batch->format, at, sizes[first], &memory);
 	for (; same < count; same++) {
-		struct id other;
+		struct trace_id other;
 
 		at += sizes[first + same - 1];
 		other = id_of(batch->format, at, sizes[first + same], &memory);

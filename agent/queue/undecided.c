@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
+#include "queue/tracehash.h"
+
 /* So many traces are kept at once, at most: a node where more fail keeps the latest. As many more are kept as
  * other agents say so, who may lie. */
 #define KEPT_MAX 16384
@@ -36,15 +38,15 @@ struct chunk {
 };
 
 struct trace {
-	uint64_t id_high, id; /* first, as the key */
-	struct place last;    /* of its spans that wait */
-	int64_t kept_until;   /* 0: it is not kept */
-	bool found;           /* it is in `found` */
-	bool asked;           /* it is only kept as another agent says so */
+	struct trace_id id; /* first, as the key */
+	struct place last;  /* of its spans that wait */
+	int64_t kept_until; /* 0: it is not kept */
+	bool found;         /* it is in `found` */
+	bool asked;         /* it is only kept as another agent says so */
 };
 
 struct kept {
-	uint64_t id_high, id;
+	struct trace_id id;
 	int64_t until;
 };
 
@@ -67,14 +69,14 @@ static guint hash_trace(gconstpointer key)
 {
 	const struct trace *trace = key;
 
-	return (guint)(keep_hash(trace->id ^ trace->id_high) >> 32);
+	return tracehash(&trace->id);
 }
 
 static gboolean equal_traces(gconstpointer a, gconstpointer b)
 {
 	const struct trace *one = a, *other = b;
 
-	return one->id == other->id && one->id_high == other->id_high;
+	return one->id.low == other->id.low && one->id.high == other->id.high;
 }
 
 struct undecided *undecided_create(const struct keep *keep)
@@ -93,20 +95,24 @@ struct undecided *undecided_create(const struct keep *keep)
 	return undecided;
 }
 
-static struct trace *find(struct undecided *undecided, uint64_t id_high, uint64_t id)
+static struct trace_id id_of(const struct trait *trait)
 {
-	struct trace key = {.id_high = id_high, .id = id};
+	return (struct trace_id){trait->trace_id_high, trait->trace_id};
+}
+
+static struct trace *find(struct undecided *undecided, struct trace_id id)
+{
+	const struct trace key = {.id = id};
 
 	return g_hash_table_lookup(undecided->traces, &key);
 }
 
-static struct trace *find_or_add(struct undecided *undecided, uint64_t id_high, uint64_t id)
+static struct trace *find_or_add(struct undecided *undecided, struct trace_id id)
 {
-	struct trace *trace = find(undecided, id_high, id);
+	struct trace *trace = find(undecided, id);
 
 	if (!trace) {
 		trace = g_new0(struct trace, 1);
-		trace->id_high = id_high;
 		trace->id = id;
 		g_hash_table_add(undecided->traces, trace);
 	}
@@ -124,7 +130,7 @@ static void forget_if_idle(struct undecided *undecided, struct trace *trace)
 static void forget_kept(struct undecided *undecided, bool asked)
 {
 	struct kept *oldest = g_queue_pop_head(&undecided->kept[asked]);
-	struct trace *trace = find(undecided, oldest->id_high, oldest->id);
+	struct trace *trace = find(undecided, oldest->id);
 
 	if (trace && trace->kept_until == oldest->until) {
 		trace->kept_until = 0;
@@ -137,7 +143,7 @@ static void forget_kept(struct undecided *undecided, bool asked)
 /* Whether it was not, or is so for much longer now. */
 static bool keep_trace(struct undecided *undecided, const struct trace_id *id, bool asked, int64_t now)
 {
-	struct trace *trace = find_or_add(undecided, id->high, id->low);
+	struct trace *trace = find_or_add(undecided, *id);
 	struct kept *kept;
 	int64_t until = now + undecided->keep.traces_ns;
 
@@ -150,7 +156,7 @@ static bool keep_trace(struct undecided *undecided, const struct trace_id *id, b
 	trace->asked = asked && (trace->asked || !trace->kept_until);
 	trace->kept_until = until;
 	kept = g_new(struct kept, 1);
-	*kept = (struct kept){id->high, id->low, until};
+	*kept = (struct kept){*id, until};
 	g_queue_push_tail(&undecided->kept[asked], kept);
 	if (undecided->kept[asked].length > KEPT_MAX)
 		forget_kept(undecided, asked);
@@ -159,7 +165,7 @@ static bool keep_trace(struct undecided *undecided, const struct trace_id *id, b
 
 static void look_at(struct undecided *undecided, const struct trait *trait, int64_t now)
 {
-	const struct trace_id id = {trait->trace_id_high, trait->trace_id};
+	const struct trace_id id = id_of(trait);
 	struct wanted *wanted = undecided->keep.wanted;
 
 	if (keep_trace(undecided, &id, false, now) && wanted && keep_wants_trace(&undecided->keep, trait))
@@ -259,7 +265,7 @@ static void remove_oldest(struct undecided *undecided, uint32_t *gone)
 
 	for (uint32_t i = 0; i < chunk->items->count; i++) {
 		const struct waiting *waiting = &chunk->each[i];
-		struct trace *trace = find(undecided, waiting->trait.trace_id_high, waiting->trait.trace_id);
+		struct trace *trace = find(undecided, id_of(&waiting->trait));
 
 		*gone += !waiting->taken;
 		if (trace && trace->last.number == chunk->number) {
@@ -281,7 +287,7 @@ static void add_chunk(
 
 	*chunk = (struct chunk){undecided->next++, now, items, g_new(struct waiting, items->count)};
 	for (uint32_t i = 0; i < items->count; i++) {
-		struct trace *trace = find_or_add(undecided, traits[i].trace_id_high, traits[i].trace_id);
+		struct trace *trace = find_or_add(undecided, id_of(&traits[i]));
 
 		chunk->each[i] =
 			(struct waiting){.trait = traits[i], .before = trace->last, .offset = offset};
@@ -307,7 +313,7 @@ static bool takes(struct undecided *undecided, const struct trait *trait)
 
 	if (keep_takes(&undecided->keep, trait))
 		return true;
-	trace = find(undecided, trait->trace_id_high, trait->trace_id);
+	trace = find(undecided, id_of(trait));
 	if (!trace || !trace->kept_until)
 		return false;
 	undecided->asked += trace->asked;

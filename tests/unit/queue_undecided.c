@@ -5,6 +5,7 @@
 #include "fanout_rig.h"
 #include "queue/backlog.h"
 #include "queue/keep.h"
+#include "queue/tracehash.h"
 
 #define WAIT 1000
 
@@ -294,6 +295,20 @@ START_TEST(as_a_simple_rule_has_it)
 }
 END_TEST
 
+/* Halves that are the same, or differ by the same bits: who makes long ids of short ones does that, and so
+ * may who wants a table to be slow. */
+START_TEST(ids_are_spread)
+{
+	enum { IDS = 1000 };
+	g_autoptr(GHashTable) hashes = g_hash_table_new(NULL, NULL);
+
+	for (uint64_t i = 1; i <= IDS; i++)
+		g_hash_table_add(
+			hashes, GUINT_TO_POINTER(tracehash(&(struct trace_id){i ^ (uint64_t)_i, i})));
+	ck_assert_uint_gt(g_hash_table_size(hashes), IDS - 10);
+}
+END_TEST
+
 TCase *queue_undecided(void)
 {
 	TCase *tcase = tcase_create("undecided");
@@ -304,5 +319,6 @@ TCase *queue_undecided(void)
 	tcase_add_test(tcase, from_outside);
 	tcase_add_test(tcase, other_outlets);
 	tcase_add_test(tcase, as_a_simple_rule_has_it);
+	tcase_add_loop_test(tcase, ids_are_spread, 0, 2);
 	return tcase;
 }

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "queue/tracehash.h"
+
+#include <pthread.h>
+
+#include "base/siphash.h"
+
+static uint8_t key[SIPHASH_KEY_SIZE];
+
+static void make_key(void)
+{
+	for (size_t i = 0; i < SIPHASH_KEY_SIZE; i++)
+		key[i] = (uint8_t)g_random_int();
+}
+
+guint tracehash(const struct trace_id *id)
+{
+	static pthread_once_t made = PTHREAD_ONCE_INIT;
+
+	pthread_once(&made, make_key);
+	return (guint)siphash(key, id, sizeof(*id));
+}
