@@ -207,8 +207,7 @@ static bool make_delivery(struct agent *agent)
 	choose_exemplars(agent);
 	agent->traces = traces_create(agent->config->page_traces);
 	agent->subscribers = subscribers_create();
-	agent->checkpoint = checkpoint_open(
-		config->state_directory, agent->fanout, config->input_ack == CONFIG_ACK_QUEUED);
+	agent->checkpoint = checkpoint_open(config->state_directory, agent->fanout);
 	return agent->checkpoint && outputs_start_spools(agent->outputs, config);
 }
 

@@ -149,7 +149,8 @@ uint64_t account_waiting(const struct account *account)
 	int64_t waiting;
 
 	pthread_mutex_lock(&lock);
-	waiting = account->is.row[SPANS_QUEUED] + account->is.row[SPANS_HELD];
+	waiting = account->is.row[SPANS_QUEUED] + account->is.row[SPANS_HELD] +
+		  account->is.row[SPANS_ENTRUSTED];
 	pthread_mutex_unlock(&lock);
 	return waiting > 0 ? (uint64_t)waiting : 0;
 }
@@ -427,29 +428,30 @@ static void complete(struct account *account)
 /*
  * Subtracts the gauges, from themselves and from the rows that they are part of. Reading continues where the
  * slowest output has everything settled, so what this one had queued is made again. What senders wait for an
- * OK for is not: they send it again; and if they have the OK already (@owed), it is lost.
+ * OK for is not: they send it again. What nobody has any more is lost.
  * What waited for its trace waited in memory, so it is left out.
  */
-static void unmake(bool owed)
+static void unmake(void)
 {
 	int64_t most = 0;
 
 	for (struct account *each = accounts; each; each = each->next) {
+		int64_t *row = each->is.row;
+
 		complete(each);
 		if (lane_kind(each->name, NULL) == KIND_SPANS)
-			most = MAX(most, each->is.row[SPANS_QUEUED]);
-		each->is.row[SPANS_TAKEN] -= each->is.row[SPANS_QUEUED];
-		each->is.row[SPANS_QUEUED] = 0;
-		each->is.row[owed ? SPANS_DROPPED_SHUTDOWN : SPANS_GIVEN_BACK] += each->is.row[SPANS_HELD];
-		each->is.row[SPANS_HELD] = 0;
-		each->is.row[SPANS_SAMPLED_OUT] += each->is.row[SPANS_UNDECIDED];
-		each->is.row[SPANS_UNDECIDED] = 0;
+			most = MAX(most, row[SPANS_QUEUED]);
+		row[SPANS_TAKEN] -= row[SPANS_QUEUED];
+		row[SPANS_GIVEN_BACK] += row[SPANS_HELD];
+		row[SPANS_DROPPED_SHUTDOWN] += row[SPANS_ENTRUSTED];
+		row[SPANS_SAMPLED_OUT] += row[SPANS_UNDECIDED];
+		row[SPANS_QUEUED] = row[SPANS_HELD] = row[SPANS_ENTRUSTED] = row[SPANS_UNDECIDED] = 0;
 	}
 	ledger.row[SPANS_MADE] -= ledger.row[SPANS_PENDING] + most;
 	ledger.row[SPANS_PENDING] = 0;
 }
 
-bool ledger_load(struct unpacker from, bool owed)
+bool ledger_load(struct unpacker from)
 {
 	if (!walk_saved(from, false))
 		return false;
@@ -457,7 +459,7 @@ bool ledger_load(struct unpacker from, bool owed)
 	for (struct account *each = accounts; each; each = each->next)
 		each->stored = (struct stored){0};
 	walk_saved(from, true);
-	unmake(owed);
+	unmake();
 	pthread_mutex_unlock(&lock);
 	return true;
 }

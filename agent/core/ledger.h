@@ -10,7 +10,8 @@
  * and in the account of each output, and of each lane of other items that it has (kind.h; there "spans" are
  * these items)
  *
- *     taken + recovered = queued + held + spooled + sent + given back + sampled out + dropped
+ *     taken + recovered = queued + held + entrusted + spooled + undecided + sent + given back + sampled out
+ *                         + dropped
  *
  * where an output that exists from the start has taken all spans that were handed on or received, and one
  * that was added later has taken those since.
@@ -178,8 +179,8 @@ void ledger_save(struct buffer *out);
 
 /*
  * Loads such a snapshot, as described above. Returns false, having changed nothing, if it is damaged. Rows of
- * outputs that have no account are ignored. @owed: senders have an OK for what was held, so it is lost.
+ * outputs that have no account are ignored.
  */
-bool ledger_load(struct unpacker from, bool owed);
+bool ledger_load(struct unpacker from);
 
 #endif

@@ -77,6 +77,8 @@ enum account_row {
 	SPANS_RECOVERED,   /* found in its spool when the agent started */
 	SPANS_QUEUED,      /* gauge: encoded, but not acknowledged yet */
 	SPANS_HELD,        /* gauge: the same of what the inlet got; its sender waits for an OK */
+	SPANS_ENTRUSTED,   /* gauge: the same of what nobody can send or read again: its sender has an OK, or
+			      it waited for its trace */
 	SPANS_SPOOLED,     /* gauge: on disk */
 	SPANS_UNDECIDED,   /* gauge: left out, unless another span of their trace has them kept */
 	SPANS_SENT,        /* acknowledged by the collector */

@@ -32,7 +32,6 @@ struct checkpoint {
 	struct buffer reached;
 	struct checkpoint_file *ahead; /* what was reached since the checkpoint; NULL as above */
 	struct buffer out;
-	bool owed;   /* senders have an OK for what was held when the agent ended */
 	int failure; /* errno of the last write */
 };
 
@@ -104,7 +103,7 @@ static bool take_up_reached(struct checkpoint *checkpoint, struct unpacker from)
 {
 	const uint8_t *reached = from.at;
 
-	if (from.failed || !skip_reached(&from) || !ledger_load(from, checkpoint->owed))
+	if (from.failed || !skip_reached(&from) || !ledger_load(from))
 		return false;
 	checkpoint_reach(checkpoint, reached, (size_t)(from.at - reached));
 	return true;
@@ -199,7 +198,7 @@ static void make_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-struct checkpoint *checkpoint_open(const char *folder, struct fanout *fanout, bool owed)
+struct checkpoint *checkpoint_open(const char *folder, struct fanout *fanout)
 {
 	struct checkpoint *checkpoint = g_new0(struct checkpoint, 1);
 	char error[512];
@@ -207,7 +206,6 @@ struct checkpoint *checkpoint_open(const char *folder, struct fanout *fanout, bo
 
 	make_lock(&checkpoint->lock);
 	checkpoint->fanout = fanout;
-	checkpoint->owed = owed;
 	checkpoint->file = checkpoint_file_open(folder, &locked, error, sizeof(error));
 	if (!checkpoint->file && locked) {
 		log_error("%s", error);

@@ -29,9 +29,9 @@ struct checkpoint;
 /*
  * Opens the checkpoint in @folder, and takes up what an earlier run wrote, with its ledger. Where none can be
  * kept it is in memory only (checkpoint_lasting), and the log says so. NULL, and it is logged, if another
- * agent has it. @fanout, which is borrowed, knows what is settled. @owed: see ledger_load.
+ * agent has it. @fanout, which is borrowed, knows what is settled.
  */
-struct checkpoint *checkpoint_open(const char *folder, struct fanout *fanout, bool owed);
+struct checkpoint *checkpoint_open(const char *folder, struct fanout *fanout);
 void checkpoint_close(struct checkpoint *checkpoint);
 
 /* Whether they outlive the agent. */

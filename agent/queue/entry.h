@@ -21,7 +21,7 @@ struct entry {
 	uint8_t failures;    /* so often the server failed on it, and did not say why */
 	bool alone; /* was open when the server failed: sent with no other, to see whose fault it is */
 	bool aside; /* it is a suspect: aside.h */
-	struct receipt *receipt; /* its part in one; NULL: nobody waits for it */
+	struct receipt *receipt; /* its part in one; NULL: it can be read again */
 	int64_t spool_id;        /* its row in the spool, if it is replayed from disk; 0: fresh */
 	GArray *more_ids;        /* int64_t: further rows whose items it has too; NULL: none */
 	struct entry *next;      /* for its current owner */
@@ -75,7 +75,7 @@ static inline void entry_blame(struct entry *entry)
 /* The account's row that its items are in. */
 static inline enum account_row entry_row(const struct entry *entry)
 {
-	return entry->spool_id ? SPANS_SPOOLED : entry->receipt ? SPANS_HELD : SPANS_QUEUED;
+	return entry->spool_id ? SPANS_SPOOLED : receipt_row(entry->receipt);
 }
 
 #endif

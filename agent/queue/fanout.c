@@ -14,6 +14,7 @@ struct fanout {
 	struct outlets *outlets;
 	bool closes;             /* queues that are left out */
 	struct receipt *receipt; /* of the items that are handed, borrowed; NULL: they are this node's */
+	struct receipt *waited;  /* of those that waited for their trace: they cannot be had again */
 	struct lane *lanes;      /* as many as there are outlets at most */
 	size_t lane_count;
 	size_t *lane_of;                 /* each outlet's */
@@ -74,6 +75,8 @@ static struct fanout *create(struct outlets *outlets, bool closes)
 	struct fanout *fanout = g_new0(struct fanout, 1);
 
 	fanout->closes = closes;
+	fanout->waited = receipt_create(NULL, NULL);
+	receipt_give(fanout->waited);
 	pthread_mutex_init(&fanout->lock, NULL);
 	fanout->leaving = g_ptr_array_new_with_free_func(forget_queue);
 	build(fanout, outlets);
@@ -96,6 +99,7 @@ void fanout_destroy(struct fanout *fanout)
 		return;
 	unbuild(fanout);
 	outlets_unref(fanout->outlets_next);
+	receipt_unref(fanout->waited);
 	buffer_free(&fanout->traits);
 	g_ptr_array_unref(fanout->leaving);
 	pthread_mutex_destroy(&fanout->lock);
@@ -145,8 +149,8 @@ static void post(struct fanout *fanout, struct ledger *change)
 		row[SPANS_UNDECIDED] = lane->undecided_more;
 		row[SPANS_LEFT_EARLY] = lane->early;
 		row[SPANS_ASKED] = lane->asked;
-		row[SPANS_QUEUED] = fanout->receipt ? 0 : taken - lane->oversize;
-		row[SPANS_HELD] = fanout->receipt ? taken - lane->oversize : 0;
+		row[SPANS_QUEUED] = row[SPANS_HELD] = row[SPANS_ENTRUSTED] = 0;
+		row[receipt_row(fanout->receipt)] = taken - lane->oversize;
 		row[SPANS_DROPPED_OVERSIZE] = lane->oversize;
 		row[OUTPUT_TAGS_DROPPED] = lane->retagged.dropped;
 		row[OUTPUT_TAGS_RENAMED] = lane->retagged.renamed;
@@ -185,14 +189,21 @@ static void add(struct fanout *fanout, size_t index, int64_t now)
 
 /* Pushing */
 
+static void push_if_due(struct fanout *fanout, size_t index, int64_t now, bool force)
+{
+	const struct lane *lane = &fanout->lanes[index];
+
+	if (lane->open && (force || lane_is_full(lane) || now - lane->open->born >= lane->limits.delay_ns))
+		push(fanout, index);
+}
+
 static void push_all(struct fanout *fanout, int64_t now, bool force)
 {
 	for (size_t i = 0; i < fanout->lane_count; i++) {
-		const struct lane *lane = &fanout->lanes[i];
-
-		if (lane->open &&
-			(force || lane_is_full(lane) || now - lane->open->born >= lane->limits.delay_ns))
-			push(fanout, i);
+		push_if_due(fanout, i, now, force);
+		lane_switch(&fanout->lanes[i]);
+		push_if_due(fanout, i, now, force);
+		lane_switch(&fanout->lanes[i]);
 	}
 }
 
@@ -227,6 +238,12 @@ static void change_outlets(struct fanout *fanout)
 	outlets_unref(before);
 }
 
+static void switch_all(struct fanout *fanout)
+{
+	for (size_t i = 0; i < fanout->lane_count; i++)
+		lane_switch(&fanout->lanes[i]);
+}
+
 /* Adds what was chosen. */
 static void add_all(struct fanout *fanout, int64_t now)
 {
@@ -237,8 +254,9 @@ static void add_all(struct fanout *fanout, int64_t now)
 	}
 }
 
-/* What waited for one of these items, or another agent's word. Whoever waits for these to be safe does not
- * wait for those: the sender of those had its OK, so they are in batches of their own. */
+/* What waited for one of these items, or another agent's word, is in batches of its own. Whoever waits for
+ * these items to be safe does not wait for those: their sender had its OK; and this node's own are behind the
+ * position from which the next run reads. */
 static void hand_waiting(struct fanout *fanout, const struct items *all, int64_t now)
 {
 	struct receipt *receipt = fanout->receipt;
@@ -248,13 +266,13 @@ static void hand_waiting(struct fanout *fanout, const struct items *all, int64_t
 		any |= lane_choose_waiting(&fanout->lanes[i], all, now);
 	if (!any)
 		return;
-	fanout->receipt = NULL;
+	fanout->receipt = fanout->waited;
 	post(fanout, &(struct ledger){0});
 	fanout->posted = true;
+	switch_all(fanout);
 	add_all(fanout, now);
+	switch_all(fanout);
 	fanout->receipt = receipt;
-	if (receipt)
-		push_all(fanout, now, true);
 }
 
 /* What the lanes ask of the items. */
@@ -382,7 +400,7 @@ bool fanout_waits(const struct fanout *fanout)
 	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
 		return true;
 	for (size_t i = 0; i < fanout->lane_count; i++)
-		if (fanout->lanes[i].open)
+		if (fanout->lanes[i].open || fanout->lanes[i].other)
 			return true;
 	return false;
 }

@@ -13,6 +13,7 @@ struct lane lane_begin(const struct batch_limits *limits)
 void lane_end(struct lane *lane)
 {
 	batch_unref(lane->open);
+	batch_unref(lane->other);
 	undecided_destroy(lane->undecided);
 	rare_destroy(lane->rare);
 	buffer_free(&lane->marked);
@@ -165,6 +166,14 @@ void lane_unchoose(struct lane *lane)
 	batch_unref(lane->own);
 	lane->own = NULL;
 	lane->items = NULL;
+}
+
+void lane_switch(struct lane *lane)
+{
+	struct batch *open = lane->open;
+
+	lane->open = lane->other;
+	lane->other = open;
 }
 
 /* A batch has items of one format. */

@@ -13,6 +13,7 @@ struct lane {
 	struct rare *rare;           /* services of which little is kept; NULL: its share is fixed */
 	struct buffer marked;        /* traits of the items, with what is rare */
 	struct batch *open;          /* NULL: none is begun */
+	struct batch *other;         /* the same for what waited for its trace (lane_switch) */
 	uint32_t last_count;         /* what the last one held, as the next is likely to */
 	size_t last_bytes;
 	/* while items are handed: */
@@ -50,6 +51,9 @@ bool lane_choose_waiting(struct lane *lane, const struct items *items, int64_t n
 void lane_decide(struct lane *lane);
 
 void lane_unchoose(struct lane *lane);
+
+/* What waited for its trace is in batches of its own: goes over to these, and back. */
+void lane_switch(struct lane *lane);
 
 /* Whether its batch is to be pushed. */
 bool lane_is_full(const struct lane *lane);

@@ -431,7 +431,7 @@ size_t queue_limit(struct queue *queue)
 	return bytes;
 }
 
-/* Unlinks the first that came from outside; with the lock held. */
+/* Unlinks the first that cannot be read again; with the lock held. */
 static struct entry *unlink_handed(struct queue *queue)
 {
 	struct entry **at = &queue->first, *entry;

@@ -161,7 +161,7 @@ void queue_end(struct queue *queue);
  * and otherwise as dropped in a shutdown. Returns how many of the latter there are.
  */
 int64_t queue_drop_all(struct queue *queue);
-/* The same of what came from outside: the rest can be read again. */
+/* The same of what came from outside, or waited for its trace: the rest can be read again. */
 int64_t queue_drop_handed(struct queue *queue);
 
 #endif

@@ -82,6 +82,13 @@ bool receipt_is_given(const struct receipt *receipt)
 	return given;
 }
 
+enum account_row receipt_row(const struct receipt *receipt)
+{
+	if (!receipt)
+		return SPANS_QUEUED;
+	return receipt_is_given(receipt) ? SPANS_ENTRUSTED : SPANS_HELD;
+}
+
 void receipt_silence(struct receipt *receipt)
 {
 	pthread_mutex_lock(&receipt->lock);

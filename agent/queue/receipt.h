@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#include "core/rows.h"
+
 struct receipt;
 
 /* @settled is called with @data when all is settled, in any thread, with a queue locked: it should only wake
@@ -24,9 +26,12 @@ void receipt_unref(struct receipt *receipt);
 /* All is handed over: until then nothing is settled. */
 void receipt_close(struct receipt *receipt);
 
-/* The sender has its OK already: what is dropped is lost. */
+/* The sender has its OK already: what is dropped is lost. To be called before the items are handed over. */
 void receipt_give(struct receipt *receipt);
 bool receipt_is_given(const struct receipt *receipt);
+
+/* The account's row that items with this receipt are in while they are in memory; @receipt may be NULL. */
+enum account_row receipt_row(const struct receipt *receipt);
 
 /* Nobody is to be woken any more. */
 void receipt_silence(struct receipt *receipt);

@@ -121,7 +121,7 @@ static void put_output(
 	}
 	html_put(out, "</td>");
 	put_number(out, row[SPANS_SENT]);
-	put_number(out, row[SPANS_QUEUED] + row[SPANS_HELD]);
+	put_number(out, row[SPANS_QUEUED] + row[SPANS_HELD] + row[SPANS_ENTRUSTED]);
 	put_number(out, row[SPANS_SPOOLED]);
 	put_number(out, account_dropped(output->account.row));
 	html_put(out, "</tr>");

@@ -128,7 +128,8 @@ static void put_rows(struct buffer *out, struct told output, int64_t pending)
 		sum(sum(told_number(rows, "taken"), told_number(rows, "recovered")), pending));
 	told_put(out, rows, ": {sent} sent, ");
 	buffer_printf(out, "%" PRId64 " pending, %" PRId64 " queued, ", pending,
-		sum(told_number(rows, "queued"), told_number(rows, "held")));
+		sum(sum(told_number(rows, "queued"), told_number(rows, "held")),
+			told_number(rows, "entrusted")));
 	told_put(out, rows, "{spooled} spooled, ");
 	told_put_if(out, rows, "undecided", "{undecided} undecided, ");
 	told_put_if(out, rows, "given_back", "{given_back} given back, ");

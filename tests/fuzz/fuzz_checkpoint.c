@@ -81,7 +81,7 @@ static void start(const struct config *config)
 {
 	struct outlet outlet = {.queue = queue, .limits = {KIND_SPANS, 100, 1 << 16, NS_PER_SECOND}};
 	struct fanout *fanout = fanout_create(outlets_create(&outlet, 1));
-	struct checkpoint *kept = checkpoint_open(fuzz_folder(), fanout, false);
+	struct checkpoint *kept = checkpoint_open(fuzz_folder(), fanout);
 
 	fuzz_hold(kept != NULL, "it starts with whatever is there");
 	take_up(config, kept, fanout);

@@ -268,7 +268,7 @@ static void open_agent(struct supervisor *agent, int socket, struct fanout *fano
 	fuzz_clear_folder();
 	ring_reset(&page.ring);
 	agent->options = (struct supervisor_options){.fanout = fanout,
-		.checkpoint = checkpoint_open(fuzz_folder(), fanout, false),
+		.checkpoint = checkpoint_open(fuzz_folder(), fanout),
 		.namer = namer,
 		.traces = traces,
 		.subscribers = subscribers};

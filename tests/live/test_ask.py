@@ -197,7 +197,7 @@ def start_leaf(stack, port, **keep):
 
 
 def wait_undecided(node, count):
-    return node.wait_ledger(lambda ledger: ledger.undecided == count and ledger.queued == ledger.held == 0, 20, f"{count} to wait")
+    return node.wait_ledger(lambda ledger: ledger.undecided == count and ledger.queued + ledger.held + ledger.entrusted == 0, 20, f"{count}")
 
 
 def test_ids(node, sink):  # noqa: F811

@@ -35,6 +35,7 @@ from rig.unpack import unpack
 from test_crowd import finding
 from test_input import TIMID, check_came, wait_received, wait_senders
 
+LOAD = "tests/live/programs/sharedload"
 KEYS = {"http": "otlp", "grpc": "otlp-grpc"}
 
 
@@ -717,11 +718,30 @@ def test_queued_is_enough(node, way):
             exactly(client.hand(numbered(65, 0, [n]))[0] == 200, "it is in memory")
         ledger = node.ledger()
         ledger.check()
-        exactly((ledger.received, ledger.queued + ledger.held, ledger.put_off, ledger.sent) == (5, 5, 0, 0), str(ledger))
+        exactly((ledger.received, ledger.queued + ledger.entrusted, ledger.put_off, ledger.sent) == (5, 5, 0, 0), str(ledger))
         sink.start()
         ledger = wait_received(node, 5)
     exactly((ledger.received, ledger.sent, ledger.dropped) == (5, 5, 0), str(ledger))
     exactly(sorted(sink.ids().elements()) == [(65, 0, n) for n in range(5)], str(sink.ids()))
+
+
+def test_queued_and_killed(node):
+    """The same after a kill, also if the next agent's senders wait for more."""
+    sink = IdSink(node, free_port())
+    ports = start_agent(node, sink.port, session={"keep": "yes"}, input={"ack": "queued"}, output=dict(TIMID, spool_size="0"))
+    with client_of(ports, "http") as client:
+        for n in range(5):
+            exactly(client.hand(numbered(68, 0, [n]))[0] == 200, "it is in memory")
+    node.run([LOAD, "front", 1])  # what is recorded has all written down
+    before = node.wait_ledger(lambda ledger: ledger.entrusted == 5 and ledger.queued > 0, 20, "them to be on record")
+    node.wait_quiet("state", 1)
+    node.agent.kill()
+    node.agent.wait()
+    sink.start()
+    ports = start_agent(node, sink.port, session={"keep": "yes"}, output=dict(TIMID, spool_size="0"))
+    ledger = node.wait_ledger(lambda ledger: ledger.sent == before.queued, 20, "this node's own")
+    ledger.check()
+    exactly((ledger.dropped_for("shutdown"), ledger.given_back) == (5, 0), str(ledger))
 
 
 def test_queued_and_stopped(node):
@@ -731,7 +751,7 @@ def test_queued_and_stopped(node):
     with client_of(ports, "http") as client:
         for n in range(5):
             exactly(client.hand(numbered(67, 0, [n]))[0] == 200, "it is in memory")
-    wait_until(lambda: node.ledger().held == 5, 20, "them to be on record")
+    wait_until(lambda: node.ledger().entrusted == 5, 20, "them to be on record")
     exactly(node.agent.stop() == 0, "it ends")
     exactly("5 spans are not delivered" in node.agent.log(), node.agent.log())
     sink.start()

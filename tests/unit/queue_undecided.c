@@ -98,7 +98,8 @@ static void assert_decided(int64_t taken, int64_t undecided, int64_t sampled_out
 	ck_assert_int_eq(row_of(one.account, SPANS_UNDECIDED), undecided);
 	ck_assert_int_eq(row_of(one.account, SPANS_SAMPLED_OUT), sampled_out);
 	ck_assert_int_eq(row_of(one.account, SPANS_QUEUED) + row_of(one.account, SPANS_SENT) +
-				 row_of(one.account, SPANS_HELD) + undecided + sampled_out,
+				 row_of(one.account, SPANS_HELD) + row_of(one.account, SPANS_ENTRUSTED) +
+				 undecided + sampled_out,
 		taken);
 }
 
@@ -166,7 +167,7 @@ START_TEST(from_outside)
 	ck_assert(receipt_is_settled(first, &good) && good);
 	hand(to, second, (struct made[]){{1, 1, true}}, 1, 200);
 	receipt_close(second);
-	ck_assert_int_eq(row_of(one.account, SPANS_QUEUED), 1);
+	ck_assert_int_eq(row_of(one.account, SPANS_ENTRUSTED), 1);
 	ck_assert_int_eq(row_of(one.account, SPANS_HELD), 1);
 	deliver(&other);
 	queue_drop_all(one.queue);
@@ -175,6 +176,24 @@ START_TEST(from_outside)
 	ck_assert_int_eq(row_of(one.account, SPANS_DROPPED_SHUTDOWN), 1);
 	receipt_unref(first);
 	receipt_unref(second);
+	fanout_destroy(to);
+}
+END_TEST
+
+/* Of this node's own, what waited is not read again, as what it waited for is: an end drops it. */
+START_TEST(not_read_again)
+{
+	struct fanout *to = fanout_with(1 << 20);
+
+	hand(to, NULL, (struct made[]){{0, 1, false}, {1, 2, false}}, 2, 100);
+	hand(to, NULL, (struct made[]){{2, 1, true}, {3, 1, false}}, 2, 200);
+	assert_decided(4, 1, 0);
+	ck_assert_int_eq(row_of(one.account, SPANS_ENTRUSTED), 1);
+	ck_assert_int_eq(row_of(one.account, SPANS_QUEUED), 2);
+	ck_assert_int_eq(queue_drop_handed(one.queue), 1);
+	ck_assert_int_eq(row_of(one.account, SPANS_DROPPED_SHUTDOWN), 1);
+	ck_assert_uint_eq(deliver(&one), 4 | 8);
+	deliver(&other);
 	fanout_destroy(to);
 }
 END_TEST
@@ -317,6 +336,7 @@ TCase *queue_undecided(void)
 	tcase_add_test(tcase, before_and_after);
 	tcase_add_test(tcase, too_little_memory);
 	tcase_add_test(tcase, from_outside);
+	tcase_add_test(tcase, not_read_again);
 	tcase_add_test(tcase, other_outlets);
 	tcase_add_test(tcase, as_a_simple_rule_has_it);
 	tcase_add_loop_test(tcase, ids_are_spread, 0, 2);

@@ -196,7 +196,7 @@ static void clear_account(void)
 static void load(const struct buffer *saved)
 {
 	clear_account();
-	ck_assert(ledger_load(unpacker_of(saved->data, saved->size), false));
+	ck_assert(ledger_load(unpacker_of(saved->data, saved->size)));
 }
 
 /*

@@ -22,7 +22,7 @@ static void setup(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	open_sides();
 	to = fanout_create(outlets_of(outlet_of(&one, 1, 1000), outlet_of(&other, 1, 1000)));
-	checkpoint = checkpoint_open(folder, to, false);
+	checkpoint = checkpoint_open(folder, to);
 	ck_assert_ptr_nonnull(checkpoint);
 }
 
@@ -56,7 +56,7 @@ static void assert_newest(uint64_t which, const char *position, bool holds)
 static void reopen(void)
 {
 	checkpoint_close(checkpoint);
-	checkpoint = checkpoint_open(folder, to, false);
+	checkpoint = checkpoint_open(folder, to);
 	ck_assert_ptr_nonnull(checkpoint);
 }
 
@@ -184,7 +184,7 @@ END_TEST
 
 START_TEST(two_agents)
 {
-	ck_assert_ptr_null(checkpoint_open(folder, to, false));
+	ck_assert_ptr_null(checkpoint_open(folder, to));
 	ck_assert(checkpoint_lasting(checkpoint));
 }
 END_TEST
@@ -192,7 +192,7 @@ END_TEST
 /* Without a folder they are kept in memory. */
 START_TEST(no_folder)
 {
-	struct checkpoint *kept = checkpoint_open("/proc/nowhere", to, false);
+	struct checkpoint *kept = checkpoint_open("/proc/nowhere", to);
 
 	ck_assert_ptr_nonnull(kept);
 	ck_assert(!checkpoint_lasting(kept));

@@ -56,7 +56,7 @@ static void assert_empty(void)
 
 static void load(const struct buffer *saved)
 {
-	ck_assert(ledger_load(unpacker_of(saved->data, saved->size), false));
+	ck_assert(ledger_load(unpacker_of(saved->data, saved->size)));
 }
 
 START_TEST(accounts_have_names)
@@ -84,12 +84,14 @@ static void make_books(struct checkpoint *checkpoint)
 static void assert_account_goes_on(const struct account_rows *before, const struct account_rows *after)
 {
 	for (int i = 0; i < ACCOUNT_ROWS; i++) {
-		if (i == SPANS_QUEUED || i == SPANS_HELD || i == SPANS_UNDECIDED)
+		if (i == SPANS_QUEUED || i == SPANS_HELD || i == SPANS_ENTRUSTED || i == SPANS_UNDECIDED)
 			ck_assert_int_eq(after->row[i], 0);
 		else if (i == SPANS_TAKEN)
 			ck_assert_int_eq(after->row[i], before->row[i] - before->row[SPANS_QUEUED]);
 		else if (i == SPANS_GIVEN_BACK)
 			ck_assert_int_eq(after->row[i], before->row[i] + before->row[SPANS_HELD]);
+		else if (i == SPANS_DROPPED_SHUTDOWN)
+			ck_assert_int_eq(after->row[i], before->row[i] + before->row[SPANS_ENTRUSTED]);
 		else if (i == SPANS_SAMPLED_OUT)
 			ck_assert_int_eq(after->row[i], before->row[i] + before->row[SPANS_UNDECIDED]);
 		else
@@ -108,7 +110,7 @@ START_TEST(goes_on)
 	ledger_save(&saved);
 	post_books(&checkpoint, -1);
 	for (size_t size = 0; size < saved.size; size++)
-		ck_assert(!ledger_load(unpacker_of(saved.data, size), false));
+		ck_assert(!ledger_load(unpacker_of(saved.data, size)));
 	assert_empty();
 	load(&saved);
 	read_books(&after);
@@ -401,10 +403,10 @@ START_TEST(impossible_amounts)
 	pack_u64(&saved, 5);
 	pack_text(&saved, "events_read");
 	pack_u64(&saved, (uint64_t)amounts[_i]);
-	ck_assert(!ledger_load(unpacker_of(saved.data, saved.size), false));
+	ck_assert(!ledger_load(unpacker_of(saved.data, saved.size)));
 	assert_empty();
 	buffer_free(&saved);
-	ck_assert(!ledger_load(unpacker_of(NULL, 0), false));
+	ck_assert(!ledger_load(unpacker_of(NULL, 0)));
 }
 END_TEST
 

@@ -98,7 +98,7 @@ static bool some_wait(const struct fileuplink *files)
 	struct ledger rows;
 
 	ledger_read_with(&rows, &account, &of, 1);
-	return of.row[SPANS_QUEUED] + of.row[SPANS_SPOOLED] > 0;
+	return of.row[SPANS_QUEUED] + of.row[SPANS_ENTRUSTED] + of.row[SPANS_SPOOLED] > 0;
 }
 
 static void *run(void *data)

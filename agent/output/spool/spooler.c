@@ -114,16 +114,18 @@ static void note_stored(struct spooler *spooler)
 	account_note_stored(queue_account(spooler->queue), &stored);
 }
 
-/* Posts what was stored, of which so much was held, and what was lost meanwhile, in one change. */
-void spooler_post(struct spooler *spooler, int64_t stored, int64_t held)
+/* Posts what was stored, and what was lost meanwhile, in one change. */
+void spooler_post(struct spooler *spooler, const struct entry *stored)
 {
 	struct account_change change = {0};
 	struct spool_losses losses;
 
 	spool_take_losses(spooler->spool, &losses);
-	change.row[SPANS_QUEUED] = held - stored;
-	change.row[SPANS_HELD] = -held;
-	change.row[SPANS_SPOOLED] = stored - losses.evicted - losses.corrupt - losses.discarded;
+	for (; stored; stored = stored->next) {
+		change.row[receipt_row(stored->receipt)] -= stored->batch->count;
+		change.row[SPANS_SPOOLED] += stored->batch->count;
+	}
+	change.row[SPANS_SPOOLED] -= losses.evicted + losses.corrupt + losses.discarded;
 	change.row[SPANS_DROPPED_DISCARDED] = losses.discarded;
 	change.row[SPANS_DROPPED_SPOOL_FULL] = losses.evicted;
 	change.row[SPANS_DROPPED_SPOOL_CORRUPT] = losses.corrupt;
@@ -189,13 +191,8 @@ static struct entry *split_left_out(struct entry **list)
 static void enter_stored(struct spooler *spooler, struct entry *list)
 {
 	struct entry *left_out = split_left_out(&list);
-	int64_t spans = 0, held = 0;
 
-	for (const struct entry *entry = list; entry; entry = entry->next) {
-		spans += entry->batch->count;
-		held += entry->receipt ? entry->batch->count : 0;
-	}
-	spooler_post(spooler, spans, held);
+	spooler_post(spooler, list);
 	if (list && list->aside)
 		marks_add(&spooler->marks, list);
 	spool_read_holds(spooler->spool, &spooler->holds);
@@ -212,7 +209,7 @@ static bool store(struct spooler *spooler, struct entry *list)
 	if (good) {
 		enter_stored(spooler, list);
 	} else {
-		spooler_post(spooler, 0, 0);
+		spooler_post(spooler, NULL);
 		backlog_put_back(spooler->queue, list);
 	}
 	spooler->stored_at = clock_monotonic();
@@ -258,7 +255,7 @@ static bool keep_refused(struct spooler *spooler)
 		good = good && spooler_note(spooler, spool_keep_refused(spooler->spool, refused));
 		g_free(each);
 	}
-	spooler_post(spooler, 0, 0);
+	spooler_post(spooler, NULL);
 	return good;
 }
 
@@ -294,7 +291,7 @@ static bool look(struct spooler *spooler, int64_t now)
 	bool good = spool_look(spooler->spool);
 
 	spooler->looked_at = now;
-	spooler_post(spooler, 0, 0);
+	spooler_post(spooler, NULL);
 	return good || spooler_note(spooler, false);
 }
 
@@ -361,7 +358,7 @@ static void finish(struct spooler *spooler)
 		log_warning("%s no longer has what was being sent when the agent stopped: %" G_GINT64_FORMAT
 			    " spans are lost, and counted",
 			spooler->label, missing);
-	spooler_post(spooler, 0, 0);
+	spooler_post(spooler, NULL);
 }
 
 static void *run(void *data)

@@ -51,7 +51,7 @@ struct spooler {
 bool spooler_note(struct spooler *spooler, bool good);
 
 /* Posts what was stored, and what was lost meanwhile, in one change. */
-void spooler_post(struct spooler *spooler, int64_t stored, int64_t held);
+void spooler_post(struct spooler *spooler, const struct entry *stored);
 
 /* Opens the spool for the first time, and posts what an earlier agent left in it. */
 bool spooler_enter(struct spooler *spooler);

@@ -23,7 +23,7 @@ bool spooler_delete_replayed(struct spooler *spooler)
 		spooler->to_delete = 0;
 		spooler->under_way -= count;
 		spooler->deleted_at = clock_monotonic();
-		spooler_post(spooler, 0, 0);
+		spooler_post(spooler, NULL);
 	}
 }
 
@@ -39,7 +39,7 @@ static struct entry *read_one(struct spooler *spooler)
 	enum spool_read status = spool_read(spooler->spool, spooler->last_id, &entry);
 
 	spooler_note(spooler, status != SPOOL_FAILED);
-	spooler_post(spooler, 0, 0);
+	spooler_post(spooler, NULL);
 	if (status != SPOOL_READ)
 		return NULL;
 	spooler->last_id = entry->spool_id;
@@ -120,7 +120,7 @@ bool spooler_recall(struct spooler *spooler)
 		discard_recall(spooler->discard, spooler->spool, spooler->queue, &gone, &spooler->recalling);
 
 	spooler->under_way -= gone;
-	spooler_post(spooler, 0, 0);
+	spooler_post(spooler, NULL);
 	return good && !gone ? true : spooler_note(spooler, good);
 }
 
@@ -135,7 +135,7 @@ static bool give_up_some(struct spooler *spooler)
 		!spooler_recall(spooler))
 		return false;
 	good = spooler_note(spooler, discard_step(spooler->discard, spooler->spool));
-	spooler_post(spooler, 0, 0);
+	spooler_post(spooler, NULL);
 	if (good)
 		discard_settle(spooler->discard, spooler->spool);
 	return good;

@@ -425,7 +425,7 @@ class Lane:
         self.kind, self.metrics = kind, metrics
         for row in ("taken", "recovered", "sent", "sent_again", "given_back", "dropped"):
             setattr(self, row, total(row))
-        for state in ("queued", "held", "spooled"):
+        for state in ("queued", "held", "entrusted", "spooled"):
             setattr(self, state, int(metrics[f'blkin_agent_{kind}{{state="{state}"}}']))
 
     def __str__(self):
@@ -434,11 +434,11 @@ class Lane:
         return f"lane: {rows}; {lost}"
 
     def check(self):
-        under_way = self.queued + self.held + self.spooled
+        under_way = self.queued + self.held + self.entrusted + self.spooled
         exactly(self.taken + self.recovered == under_way + self.sent + self.given_back + self.dropped, str(self))
 
     def idle(self):
-        return self.queued == self.held == self.spooled == 0
+        return self.queued == self.held == self.entrusted == self.spooled == 0
 
     def dropped_for(self, reason):
         return int(self.metrics[f'blkin_agent_{self.kind}_dropped_total{{reason="{reason}"}}'])
@@ -470,6 +470,7 @@ class Ledger:
         self.pending = one("blkin_agent_spans", state="pending")
         self.queued = one("blkin_agent_spans", state="queued")
         self.held = one("blkin_agent_spans", state="held")
+        self.entrusted = one("blkin_agent_spans", state="entrusted")
         self.given_back = total("blkin_agent_spans_given_back_total")
         self.messages = total("blkin_agent_input_messages_total")
         self.refused = total("blkin_agent_input_messages_refused_total")
@@ -497,7 +498,7 @@ class Ledger:
 
     def check(self):
         """Every event and every span of this output is in exactly one row."""
-        under_way = self.pending + self.queued + self.held + self.spooled + self.undecided
+        under_way = self.pending + self.queued + self.held + self.entrusted + self.spooled + self.undecided
         exactly(self.read == self.in_spans + self.json + self.rejected + self.ignored, str(self))
         settled = self.sent + self.given_back + self.sampled_out + self.dropped
         exactly(self.spans + self.recovered == under_way + settled, str(self))
@@ -505,7 +506,7 @@ class Ledger:
 
     def idle(self):
         """Nothing is left to do in the agent."""
-        return self.pending == self.queued == self.held == self.spooled == self.undecided == 0
+        return self.pending == self.queued == self.held == self.entrusted == self.spooled == self.undecided == 0
 
     def rejected_for(self, reason):
         return int(self.metrics[f'blkin_agent_events_rejected_total{{reason="{reason}"}}'])
