@@ -10,6 +10,17 @@
 
 static const struct text redacted = {TAGRULES_REDACTED, sizeof(TAGRULES_REDACTED) - 1};
 
+/* The tags of a span, or of a part of it, before any of them changes. */
+struct tag_list {
+	const struct tag *tags;
+	size_t count;
+	struct asked { /* whether a new key is there, of those that a tag was to get: each is a rule's own */
+		const char *key;
+		bool there;
+	} asked[TAGRULES_MAX];
+	size_t asked_count;
+};
+
 /* What the tags of one span share. */
 struct retagging {
 	const struct tagrules *rules;
@@ -57,20 +68,44 @@ static struct tagfate find_fate(const struct retagging *is, const struct tag *ta
 	return fate;
 }
 
-/* Makes the tag, one of @count, what becomes of it; false: nothing does. Of two tags that would have the same
- * key, the one that always had it stays. */
-static bool change(struct retagging *is, struct tag *tag, const struct tag *tags, size_t count)
+/* The same of the key that a rule gives, which is looked for once: a span may have any number of tags of the
+ * old one. */
+static bool has_new_key(struct tag_list *list, struct text key)
 {
-	struct tagfate fate = find_fate(is, tag);
-	bool renamed = fate.key.data != tag->key.data;
+	size_t i = 0;
 
-	if (fate.dropped || (renamed && has_key(tags, count, fate.key))) {
+	while (i < list->asked_count && list->asked[i].key != key.data)
+		i++;
+	if (i == list->asked_count)
+		list->asked[list->asked_count++] =
+			(struct asked){key.data, has_key(list->tags, list->count, key)};
+	return list->asked[i].there;
+}
+
+static bool is_redacted_now(const struct tagfate *fate, const struct tag *tag)
+{
+	return fate->redacted && !(tag->type == TAG_TEXT && text_is_equal(tag->value, redacted));
+}
+
+static bool changes(const struct tagfate *fate, const struct tag *tag)
+{
+	return fate->dropped || fate->key.data != tag->key.data || is_redacted_now(fate, tag);
+}
+
+/* Makes a tag that changes, one of the list, what becomes of it; false: nothing does. Of two tags that would
+ * have the same key, the one that always had it stays. */
+static bool change(struct retagging *is, const struct tagfate *fate, struct tag *tag, struct tag_list *list)
+{
+	bool renamed = fate->key.data != tag->key.data;
+
+	is->changed = true;
+	if (fate->dropped || (renamed && has_new_key(list, fate->key))) {
 		is->counts->dropped++;
 		return false;
 	}
-	tag->key = fate.key;
+	tag->key = fate->key;
 	is->counts->renamed += renamed;
-	if (!fate.redacted || (tag->type == TAG_TEXT && text_is_equal(tag->value, redacted)))
+	if (!is_redacted_now(fate, tag))
 		return true;
 	is->counts->redacted++;
 	tag->value = redacted;
@@ -78,24 +113,17 @@ static bool change(struct retagging *is, struct tag *tag, const struct tag *tags
 	return true;
 }
 
-static bool changes(const struct retagging *is, const struct tag *tag)
-{
-	struct tagfate fate = find_fate(is, tag);
-
-	return fate.dropped || fate.key.data != tag->key.data ||
-	       (fate.redacted && !(tag->type == TAG_TEXT && text_is_equal(tag->value, redacted)));
-}
-
 /* Copies those that stay to where there is room for all; returns how many they are. */
 static size_t edit(struct retagging *is, struct tag *to, const struct tag *tags, size_t count)
 {
+	struct tag_list list = {.tags = tags, .count = count};
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
+		const struct tagfate fate = find_fate(is, &tags[i]);
 		struct tag tag = tags[i];
 
-		is->changed |= changes(is, &tag);
-		if (change(is, &tag, tags, count))
+		if (!changes(&fate, &tag) || change(is, &fate, &tag, &list))
 			to[kept++] = tag;
 	}
 	return kept;
@@ -208,16 +236,20 @@ static void forget(struct endpoint *remote, int of)
 /* One that changes is a tag like any other from then on. Returns how many these are, at @to. */
 static size_t edit_remote(struct retagging *is, struct span *span, struct tag *to)
 {
+	struct tag_list list = {.tags = span->tags, .count = span->tag_count};
 	size_t count = 0;
 
 	for (int of = 0; of < OF_ALL; of++) {
+		struct tagfate fate;
 		struct tag tag;
 
-		if (!make_name(span, of, is->memory, &tag) || !changes(is, &tag))
+		if (!make_name(span, of, is->memory, &tag))
 			continue;
-		is->changed = true;
+		fate = find_fate(is, &tag);
+		if (!changes(&fate, &tag))
+			continue;
 		forget(&span->remote, of);
-		if (change(is, &tag, span->tags, span->tag_count))
+		if (change(is, &fate, &tag, &list))
 			to[count++] = tag;
 	}
 	span->has_remote = span->remote.service.size || span->remote.address_size || span->remote.port;

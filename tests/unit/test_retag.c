@@ -515,6 +515,32 @@ START_TEST(one_span_after_another)
 }
 END_TEST
 
+/* So many tags of one key that each may not be held against all others. All get the new key, or are left out
+ * where that is taken; so does each key by itself. */
+START_TEST(many_of_one_key)
+{
+	enum { MANY = 60000 };
+	const struct tagrules *rules = tagrules_intern("", "rgw.op:operation, old:new", "", "");
+	g_autofree struct tag *tags = g_new(struct tag, MANY + 2);
+	struct span span = {.trace_id = 1, .id = 1, .tags = tags, .tag_count = MANY + 2};
+
+	for (int i = 0; i < MANY; i++)
+		tags[i] = (struct tag){literal("rgw.op"), literal("get"), TAG_TEXT};
+	tags[MANY] = (struct tag){literal("old"), literal("x"), TAG_TEXT};
+	tags[MANY + 1] = (struct tag){_i ? literal("operation") : literal("new"), literal("y"), TAG_TEXT};
+	ck_assert(retag_span(&span, rules, false, &memory, &counts));
+	ck_assert_uint_eq(span.tag_count, _i ? 2 : MANY + 1);
+	for (size_t i = 0; !_i && i < MANY; i++)
+		ck_assert(text_is(span.tags[i].key, "operation"));
+	ck_assert(text_is(span.tags[span.tag_count - 1].key, _i ? "operation" : "new"));
+	ck_assert(text_is(span.tags[span.tag_count - 1].value, "y"));
+	if (_i)
+		assert_counts(MANY, 1, 0);
+	else
+		assert_counts(1, MANY, 0);
+}
+END_TEST
+
 /* From other agents */
 
 static uint8_t *put_binary(uint8_t *to, const char *key, const void *value, size_t size, uint32_t type)
@@ -744,6 +770,7 @@ int main(void)
 	tcase_add_loop_test(tests, all_attributes_gone, 0, 2);
 	tcase_add_test(tests, nothing_matches_anywhere);
 	tcase_add_test(tests, one_span_after_another);
+	tcase_add_loop_test(tests, many_of_one_key, 0, 2);
 	tcase_add_test(tests, numbers_of_others);
 	tcase_add_test(tests, place_stays);
 	tcase_add_test(tests, two_lists);
