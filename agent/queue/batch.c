@@ -114,6 +114,7 @@ struct batch *batch_without(const struct batch *batch, const uint8_t *left_out)
 	rest = batch_create(batch->format, count, bytes);
 	rest->born = batch->born;
 	rest->rules = batch->rules;
+	rest->otlp_names = batch->otlp_names;
 	for (uint32_t i = 0; i < batch->count; i++) {
 		if (!left_out[i])
 			batch_add(rest, item, batch_sizes(batch)[i], batch_events(batch)[i]);

@@ -50,6 +50,7 @@ struct batch {
 	uint32_t count;       /* of items */
 	int64_t born;         /* when the first item was added, CLOCK_MONOTONIC ns */
 	const struct tagrules *rules; /* all of its spans are as these have them; NULL: nobody has looked */
+	bool otlp_names;              /* also in the tags that OTLP makes of a remote endpoint (retag.h) */
 	struct receipt *receipt; /* of who waits for these items to be safe, counted; NULL: nobody does */
 };
 

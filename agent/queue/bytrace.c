@@ -69,6 +69,7 @@ static struct batch *put_together(const struct groups *groups, const struct batc
 
 	to->born = batch->born;
 	to->rules = batch->rules;
+	to->otlp_names = batch->otlp_names;
 	for (guint g = 0; g < groups->first->len; g++)
 		for (uint32_t i = g_array_index(groups->first, uint32_t, g); i != UINT32_MAX;
 			i = groups->next[i])

@@ -23,6 +23,7 @@ struct entry *entry_merge(struct entry *entry, struct entry *next)
 	g_array_append_val(entry->more_ids, next->spool_id);
 	if (entry->batch->rules != from->rules)
 		entry->batch->rules = NULL;
+	entry->batch->otlp_names &= from->otlp_names;
 	batch_add_run(entry->batch, from->spans.data, batch_sizes(from), batch_events(from), from->count);
 	entry_destroy(next);
 	return entry;

@@ -217,6 +217,7 @@ static void begin(struct lane *lane, struct receipt *receipt, int64_t now)
 	lane->open = batch_create((enum batch_format)lane->items->format, lane->last_count, lane->last_bytes);
 	lane->open->born = now;
 	lane->open->rules = lane->limits.rules;
+	lane->open->otlp_names = lane->limits.otlp_names;
 	lane->open->receipt = receipt ? receipt_ref(receipt) : NULL;
 }
 

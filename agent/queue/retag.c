@@ -90,12 +90,20 @@ struct batch *retag(
 		else if (to)
 			batch_add(to, at, size, batch_events(items)[i]);
 	}
-	if (to)
+	if (to) {
 		to->rules = rules;
+		to->otlp_names = names;
+	}
 	buffer_free(&changed);
 	span_memory_free(&is.read);
 	retag_memory_free(&is.memory);
 	return to;
+}
+
+/* Whether its spans are as they are to be: those that OTLP was to get are right for others, too. */
+static bool is_done(const struct batch *batch, const struct queue_treatment *with)
+{
+	return batch->rules == with->rules && (batch->otlp_names || !with->otlp_names);
 }
 
 bool retag_entry(struct queue *queue, struct entry *entry)
@@ -105,8 +113,7 @@ bool retag_entry(struct queue *queue, struct entry *entry)
 	struct retag_counts counts = {0};
 	struct batch *to;
 
-	if (!with.rules || entry->batch->rules == with.rules ||
-		batch_kind(entry->batch->format) != KIND_SPANS)
+	if (!with.rules || is_done(entry->batch, &with) || batch_kind(entry->batch->format) != KIND_SPANS)
 		return true;
 	to = retag(entry->batch, with.rules, with.otlp_names, &counts);
 	if (!to)

@@ -155,6 +155,40 @@ START_TEST(waiting_spans)
 }
 END_TEST
 
+/* Its rules stay, and it sends OTLP from now on: what waits has a remote endpoint, of which OTLP makes tags.
+ */
+START_TEST(otlp_after_another_format)
+{
+	const struct tagrules *rules = tagrules_intern("", "", "peer.service", "");
+	struct outlet its = outlet_of(&one, 100, 10000);
+	struct span span = {.trace_id = 1,
+		.id = 1,
+		.timestamp = 1000,
+		.has_remote = true,
+		.remote = {.service = {"somebody", 8}}};
+	struct batch *items = batch_create(BATCH_SPAN_RECORDS, 1, 0);
+	struct buffer record = {0};
+	struct entry *entry;
+	struct fanout *to;
+
+	its.limits.rules = rules;
+	to = fanout_create(outlets_of(its, outlet_of(&other, 100, 10000)));
+	ck_assert_int_eq(record_put(&record, &span), 0);
+	batch_add(items, record.data, record.size, 1);
+	fanout_hand(to, &(struct ledger){0}, &(struct items){.batch = items}, 0, true);
+	queue_configure(one.queue,
+		&(struct queue_limits){.bytes = 1 << 20, .treatment = {.rules = rules, .otlp_names = true}});
+	entry = queue_take(one.queue);
+	ck_assert(encode_entry(one.queue, entry, BATCH_OTLP_SPANS));
+	ck_assert(!tells(entry_wire(entry), "somebody") && tells(entry_wire(entry), "[redacted]"));
+	queue_release(one.queue, entry);
+	queue_release(other.queue, queue_take(other.queue));
+	fanout_destroy(to);
+	batch_unref(items);
+	buffer_free(&record);
+}
+END_TEST
+
 /* Two from disk, one of which was looked at: together they were not. */
 START_TEST(merged_ones_are_looked_at)
 {
@@ -200,6 +234,7 @@ TCase *queue_retag(void)
 	tcase_add_loop_test(tests, one_with_rules, 0, G_N_ELEMENTS(formats));
 	tcase_add_loop_test(tests, none_matches, 0, G_N_ELEMENTS(formats));
 	tcase_add_loop_test(tests, waiting_spans, 0, G_N_ELEMENTS(formats));
+	tcase_add_test(tests, otlp_after_another_format);
 	tcase_add_test(tests, merged_ones_are_looked_at);
 	tcase_add_loop_test(tests, unreadable, 0, G_N_ELEMENTS(formats));
 	return tests;
