@@ -456,6 +456,27 @@ def test_the_query_in_the_page(node, files):
     assert {service: (int(spans), int(longest)) for service, spans, longest in said} == services
 
 
+def start_on_hung_disk(node, files, hung, **keys):
+    preload = [node.built("tests/live/programs/libhungdisk.so"), node.leak_environment.get("LD_PRELOAD", "")]
+    node.write_config(free_port(), output=NONE, **{"output files": quick(files, **keys)})
+    node.start_agent_again(LD_PRELOAD=" ".join(filter(None, preload)), HUNGDISK=hung, HUNGFOLDER=files.directory)
+
+
+def test_disk_that_hangs_from_the_start(node, files):
+    """Nothing was ever written, and status says why all the same; when the disk works, all is."""
+    hung = node.path("hung")
+    open(hung, "wb").close()
+    start_on_hung_disk(node, files, hung)
+    node.run([LOAD, "-n", 1000])
+    wait_until(lambda: "output-file" in findings(node), 30, "the doctor to say so")
+    assert "takes no spans: the disk has not answered for " in findings(node)["output-file"]["what"]
+    os.remove(hung)
+    wait_sent(node, 1000)
+    assert "output-file" not in findings(node)
+    assert node.agent.stop() == 0
+    assert ordinals(files.spans()).total() == 1000
+
+
 def test_disk_that_hangs(node, files):
     """
     The agent answers all the while, and another directory can be set; when the disk works again, what was being written
@@ -464,9 +485,7 @@ def test_disk_that_hangs(node, files):
     other = SpanFiles(node.path("other"))
     os.mkdir(other.directory)
     hung = node.path("hung")
-    preload = [node.built("tests/live/programs/libhungdisk.so"), node.leak_environment.get("LD_PRELOAD", "")]
-    node.write_config(free_port(), output=NONE, **{"output files": quick(files, sync="batch")})
-    node.start_agent_again(LD_PRELOAD=" ".join(filter(None, preload)), HUNGDISK=hung)
+    start_on_hung_disk(node, files, hung, sync="batch")
     node.run([LOAD, "-n", 1000])
     wait_sent(node, 1000)
     open(hung, "wb").close()

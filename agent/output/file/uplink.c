@@ -174,7 +174,7 @@ static void read_hang(const struct fileuplink *files, struct uplink_server_state
 {
 	int64_t busy = files->busy_since ? clock_monotonic() - files->busy_since : 0;
 
-	if (state->error[0] || busy < HANGS_NS)
+	if (files->health.failing || busy < HANGS_NS)
 		return;
 	state->fault = FAULT_FILE;
 	state->failing_since = files->busy_since;
