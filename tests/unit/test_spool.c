@@ -313,6 +313,32 @@ START_TEST(test_refused)
 }
 END_TEST
 
+/* No batch goes for a copy of what was refused, and a spool that is full works on. */
+START_TEST(test_no_batch_goes_for_a_refused_span)
+{
+	struct spool *spool = rig_open(rig_folder, 1 * MIB);
+	uint8_t *span = g_malloc0(REFUSED_SPAN_BYTES);
+	const struct spool_refused refused = {1, "no such thing", span, REFUSED_SPAN_BYTES};
+	struct spool_losses losses = {0};
+	struct spool_holds before, after;
+
+	for (int64_t i = 1; !losses.evicted; i++) {
+		rig_fill(spool, 1 + 32 * i, 1, 32, 1000);
+		spool_take_losses(spool, &losses);
+	}
+	spool_read_holds(spool, &before);
+	for (int i = 0; i < 2 * SPOOL_REFUSED_MAX; i++)
+		ck_assert_msg(spool_keep_refused(spool, refused), "%s", spool_error(spool));
+	spool_take_losses(spool, &losses);
+	spool_read_holds(spool, &after);
+	ck_assert_int_eq(losses.evicted, 0);
+	ck_assert_int_eq(after.spans, before.spans);
+	ck_assert_int_eq(rig_drain(spool, NULL), before.spans);
+	spool_destroy(spool);
+	g_free(span);
+}
+END_TEST
+
 static unsigned count_open(const char *path)
 {
 	GDir *dir = g_dir_open("/proc/self/fd", 0, NULL);
@@ -405,6 +431,7 @@ static Suite *spool_suite(void)
 	tcase_add_test(tcase, test_somebody_reads);
 	tcase_add_test(tcase, test_one_agent_at_a_time);
 	tcase_add_test(tcase, test_refused);
+	tcase_add_test(tcase, test_no_batch_goes_for_a_refused_span);
 	tcase_add_test(tcase, test_too_large_a_batch);
 	tcase_add_test(tcase, test_senders_have_it_still);
 	suite_add_tcase(suite, tcase);

@@ -209,26 +209,25 @@ bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int6
 
 /* Refused spans */
 
+/* A copy of one is not worth a batch: where there is no room, none is kept. */
 static int insert_refused(struct store *store, void *data)
 {
 	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_REFUSE];
 	struct spool_counts next = store->holds;
-	int64_t evicted = 0;
-	int rc = spooldb_begin(&store->db, REFUSED_SPAN_BYTES);
+	int rc = SQLITE_OK;
+	bool fits = spooldb_room(&store->db, &rc) >= pages_for(REFUSED_SPAN_BYTES);
 
+	if (rc != SQLITE_OK || !fits)
+		return rc;
+	rc = spooldb_begin(&store->db, REFUSED_SPAN_BYTES);
 	refusedrow_bind(stmt, data, clock_wall());
-	if (rc == SQLITE_OK)
-		rc = make_room(store, pages_for(REFUSED_SPAN_BYTES), &next, &evicted);
 	if (rc == SQLITE_OK)
 		rc = spooldb_step(&store->db, SPOOLDB_REFUSE);
 	sqlite3_clear_bindings(stmt);
 	sqlite3_bind_int64(store->db.stmt[SPOOLDB_TRIM_REFUSED], 1, SPOOL_REFUSED_MAX);
 	if (rc == SQLITE_OK)
 		rc = spooldb_step(&store->db, SPOOLDB_TRIM_REFUSED);
-	rc = store_commit(store, &next, rc);
-	if (rc == SQLITE_OK)
-		store->lost.evicted += evicted;
-	return rc;
+	return store_commit(store, &next, rc);
 }
 
 bool spool_keep_refused(struct spool *spool, struct spool_refused refused)
