@@ -68,6 +68,13 @@ bool filework_tell_lost(struct fileuplink *files)
 
 /* Work */
 
+/* With the lock held. Once this is abandoned, another uplink has the queue. */
+static void set_delivering(struct fileuplink *files, bool delivering)
+{
+	if (!files->abandoned)
+		queue_set_delivering(files->queue, delivering);
+}
+
 /* Nothing can be written. */
 static void fail(struct fileuplink *files, int error)
 {
@@ -77,8 +84,7 @@ static void fail(struct fileuplink *files, int error)
 	files->failed_at = clock_monotonic();
 	account_add(queue_account(files->queue), fault_row(fault), 1);
 	pthread_mutex_lock(&files->lock);
-	if (!files->abandoned) /* another uplink has the queue then */
-		queue_set_delivering(files->queue, false);
+	set_delivering(files, false);
 	health_failing(&files->health, fault, files->writer.error, health_waits(files->health.kind));
 	pthread_mutex_unlock(&files->lock);
 }
@@ -94,13 +100,13 @@ static void work_well(struct fileuplink *files, bool wrote)
 	else
 		health_connected(&files->health);
 	good = !files->health.failing;
+	if (good)
+		set_delivering(files, true);
 	pthread_mutex_unlock(&files->lock);
 	files->failed_at = 0;
 	tell_good(files);
-	if (good) {
+	if (good)
 		files->failures = 0;
-		queue_set_delivering(files->queue, true);
-	}
 }
 
 /* Items of which there is no line; returns how many. */
