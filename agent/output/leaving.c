@@ -30,28 +30,33 @@ struct leaving {
 	void *drained_data;
 };
 
+/* "5 are sampled out, ", or nothing; the caller's. */
+static char *part(int64_t count, const char *what, const char *where, const char *rest)
+{
+	return count ? g_strdup_printf("%" PRId64 " %s%s%s, ", count, what, where, rest) : g_strdup("");
+}
+
 /* What became of its spans, for whoever took it away: they are all in one of these numbers. */
 static void report(const struct output *output)
 {
 	struct account *account = output_account(output);
-	g_autofree char *path = output_spool_path(output), *kept = NULL, *sampled = NULL;
+	g_autofree char *path = output_spool_path(output), *kept = NULL, *sampled = NULL, *back = NULL;
 	struct account_rows of;
 	struct ledger rows;
 	int64_t all, dropped;
 
 	ledger_read_with(&rows, &account, &of, 1);
 	all = of.row[SPANS_TAKEN] + of.row[SPANS_RECOVERED];
-	if (of.row[SPANS_SPOOLED])
-		kept = g_strdup_printf("%" PRId64 " stay in %s until there is an output of that name again, ",
-			of.row[SPANS_SPOOLED], path ? path : "its spool");
-	if (of.row[SPANS_SAMPLED_OUT])
-		sampled = g_strdup_printf("%" PRId64 " are sampled out, ", of.row[SPANS_SAMPLED_OUT]);
+	sampled = part(of.row[SPANS_SAMPLED_OUT], "are sampled out", "", "");
+	back = part(of.row[SPANS_GIVEN_BACK], "are given back to their senders", "", "");
+	kept = part(of.row[SPANS_SPOOLED], "stay in ", path ? path : "its spool",
+		" until there is an output of that name again");
 	dropped = all - of.row[SPANS_SENT] - of.row[SPANS_SPOOLED] - of.row[SPANS_SAMPLED_OUT] -
 		  of.row[SPANS_GIVEN_BACK];
 	(dropped ? log_warning : log_info)("output %s is removed: of %" PRId64 " %s %" PRId64
-					   " are sent, %s%s%" PRId64 " are dropped",
-		output_name(output), all, kind_name(output_kind(output)), of.row[SPANS_SENT],
-		sampled ? sampled : "", kept ? kept : "", dropped);
+					   " are sent, %s%s%s%" PRId64 " are dropped",
+		output_name(output), all, kind_name(output_kind(output)), of.row[SPANS_SENT], sampled, back,
+		kept, dropped);
 }
 
 /* What is dropped at its end stays in the ledger, where its account is not shown any more. */
@@ -77,6 +82,7 @@ static void end(void *data)
 
 	output_end_uplink(one->output);
 	output_end_spool(one->output);
+	output_drop(one->output, true); /* of which some is its senders' again */
 	report(one->output);
 	output_destroy(one->output, true);
 	keep_drops(account);

@@ -122,12 +122,25 @@ void queue_has_room(struct queue *queue)
 	pthread_cond_broadcast(&queue->released);
 }
 
+/* The output is gone, and its account is shown no more: that is entered where its other drops are kept. */
+static void enter_late(struct queue *queue, const struct entry *entry)
+{
+	const struct ledger change = {.row = {[SPANS_DROPPED_WITH_OUTPUT] = entry->batch->count}};
+	struct account_entry its = {.account = queue->account};
+
+	its.change.row[SPANS_TAKEN] = its.change.row[entry_row(entry)] = -(int64_t)entry->batch->count;
+	ledger_post_with(&change, &its, 1);
+}
+
 /* What nobody has said OK to is its sender's again. */
 static void enter_drop(struct queue *queue, const struct entry *entry, enum account_row row)
 {
 	if (entry_can_go_back(entry))
-		row = SPANS_GIVEN_BACK;
-	account_move(queue->account, entry_row(entry), row, entry->batch->count);
+		account_move(queue->account, entry_row(entry), SPANS_GIVEN_BACK, entry->batch->count);
+	else if (queue->ended)
+		enter_late(queue, entry);
+	else
+		account_move(queue->account, entry_row(entry), row, entry->batch->count);
 }
 
 void queue_drop(struct queue *queue, struct entry *entry, enum account_row row)
@@ -488,8 +501,8 @@ void queue_end(struct queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->wake = NULL;
-	queue->ended = true;
 	drop_waiting(queue, false);
+	queue->ended = true;
 	pthread_mutex_unlock(&queue->lock);
 	queue_unref(queue);
 }

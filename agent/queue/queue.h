@@ -151,8 +151,8 @@ void queue_read_wait(struct queue *queue, int64_t *wait_ns, bool *grows);
 size_t queue_limit(struct queue *queue);
 
 /*
- * The output is gone: what waits, and what is pushed from now on, is entered as dropped in a shutdown. Drops
- * the caller's reference.
+ * The output is gone: what waits is entered as dropped in a shutdown, and what is pushed or given back from
+ * now on as dropped with the output. Drops the caller's reference.
  */
 void queue_end(struct queue *queue);
 

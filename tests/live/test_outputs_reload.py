@@ -15,8 +15,8 @@ from test_outputs import PROCESSES, QUICK_SPOOL, ROOMY, THREADS, WORKERS, start_
 from test_outputs_restart import RATE
 
 GONE = re.compile(
-    r"output (\S+) is removed: of (\d+) spans (\d+) are sent, (?:(\d+) are sampled out, )?(?:(\d+) stay in (\S+) until there is an output of that "
-    r"name again, )?(\d+) are dropped"
+    r"output (\S+) is removed: of (\d+) spans (\d+) are sent, (?:(\d+) are sampled out, )?(?:\d+ are given back to their senders, )?"
+    r"(?:(\d+) stay in (\S+) until there is an output of that name again, )?(\d+) are dropped"
 )
 
 

@@ -774,7 +774,7 @@ START_TEST(given_back_in_part)
 	assert_ids(entry_wire(entry), (const uint64_t[]){2, 3}, 2);
 	queue_end(queue_ref(one.queue));
 	queue_give_back(one.queue, entry);
-	ck_assert_int_eq(row_of(one.account, SPANS_DROPPED_SHUTDOWN), 2);
+	ck_assert_int_eq(row_of_node(SPANS_DROPPED_WITH_OUTPUT), 2);
 }
 END_TEST
 

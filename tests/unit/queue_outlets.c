@@ -76,7 +76,7 @@ START_TEST(one_leaves_and_ends)
 	fanout_configure(to, list_of(&one));
 	queue_end(queue_ref(other.queue));
 	flush_of(to, 0, false);
-	ck_assert_int_eq(row_of(other.account, SPANS_DROPPED_SHUTDOWN), 1);
+	ck_assert_int_eq(row_of_node(SPANS_DROPPED_WITH_OUTPUT), 1);
 	ck_assert(fanout_settled(to));
 	fanout_destroy(to);
 }

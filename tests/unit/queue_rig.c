@@ -42,6 +42,14 @@ int64_t row_of(struct account *of, enum account_row which)
 	return rows.row[which];
 }
 
+int64_t row_of_node(enum ledger_row which)
+{
+	struct ledger rows;
+
+	ledger_read(&rows);
+	return rows.row[which];
+}
+
 int64_t row(enum account_row which)
 {
 	return row_of(account, which);

@@ -30,6 +30,7 @@ void end_queue(void);
 /* Amounts of the queue's account, and of another. */
 int64_t row(enum account_row which);
 int64_t row_of(struct account *of, enum account_row which);
+int64_t row_of_node(enum ledger_row which);
 
 /* Adds a span of @size bytes whose event time tells it apart; pushes full batches. */
 void add(int64_t number, size_t size);
