@@ -320,7 +320,8 @@ const struct row_info account_rows[ACCOUNT_ROWS] = {
 		.json = "dropped.spool_full",
 		.metric = DROPPED,
 		.label = "reason=\"spool_full\"",
-		.lost = "spans dropped: the collector was away too long (raise `max-size` in [spool])"},
+		.lost = "spans dropped: the collector was away too long (raise `max-size` in [spool], or "
+			"`spool-size` in [output])"},
 	[SPANS_DROPPED_SPOOL_CORRUPT] = {.name = "spans_dropped_spool_corrupt",
 		.json = "dropped.spool_corrupt",
 		.metric = DROPPED,

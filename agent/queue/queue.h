@@ -136,7 +136,7 @@ void queue_refuse(struct queue *queue, const struct entry *entry, uint32_t index
  */
 bool queue_admits(struct queue *queue, size_t bytes, bool safe);
 
-/* Whether queue_close was called, and no fresh batch waits or is taken. */
+/* Whether queue_close was called, all fresh batches are settled, and none from disk is taken. */
 bool queue_done(struct queue *queue);
 
 /* Anybody */

@@ -267,10 +267,9 @@ void wanted_note(struct wanted *wanted, enum wanted_by who, int64_t now)
 	atomic_store_explicit(noted(wanted, who), now, memory_order_relaxed);
 }
 
-bool wanted_is_noted(const struct wanted *wanted, enum wanted_by who, int64_t now)
+bool wanted_is_noted(struct wanted *wanted, enum wanted_by who, int64_t now)
 {
-	int64_t at = atomic_load_explicit(
-		who == WANTED_BELOW ? &wanted->hears : &wanted->waits, memory_order_relaxed);
+	int64_t at = atomic_load_explicit(noted(wanted, who), memory_order_relaxed);
 
 	return at && now - at < NOTED_NS;
 }

@@ -76,6 +76,6 @@ bool wanted_has_more(const struct wanted *wanted, const struct wanted_reader *re
 /* At @now spans wait here for such a word (HERE), or a sender wants to hear of it (BELOW); and whether that
  * was so a moment ago, so that it is worth asking the server above. */
 void wanted_note(struct wanted *wanted, enum wanted_by who, int64_t now);
-bool wanted_is_noted(const struct wanted *wanted, enum wanted_by who, int64_t now);
+bool wanted_is_noted(struct wanted *wanted, enum wanted_by who, int64_t now);
 
 #endif

@@ -91,7 +91,7 @@ def test_harmed_and_stopped(node, how):
     HARMS[how][0](node)
     node.agent.stop()
     assert "are in the spool: the next start delivers them" not in node.agent.log()
-    lost = re.findall(r"spool\S* (?:has lost|no longer has what was being sent when the agent stopped:) (\d+) spans", node.agent.log())
+    lost = re.findall(r"spool\S* (?:has lost|no longer has what was being sent at the end:) (\d+) spans", node.agent.log())
     assert sum(map(int, lost)) == TOTAL
 
 

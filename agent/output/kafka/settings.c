@@ -83,11 +83,6 @@ static bool take_password(const char *path, char password[SECRET_MAX], struct ka
 	return good;
 }
 
-bool settings_check_library(struct kafka_why *why)
-{
-	return library_load(why);
-}
-
 static bool set_password(rd_kafka_conf_t *conf, const char *path, struct kafka_why *why)
 {
 	char password[SECRET_MAX];

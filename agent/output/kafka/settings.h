@@ -16,9 +16,6 @@ const char *settings_topic(const struct output_config *is, enum kind kind);
 bool settings_keyed(const struct output_config *is, enum kind kind);
 bool settings_single(enum kind kind);
 
-/* Whether librdkafka is there; otherwise @why says why not. */
-bool settings_check_library(struct kafka_why *why);
-
 /*
  * The configuration, a rd_kafka_conf_t that is the caller's; it reads the password's file. NULL if it cannot
  * be had.

@@ -3,6 +3,7 @@
 #include <glib.h>
 
 #include "output/kafka/inner.h"
+#include "output/kafka/library.h"
 #include "output/kafka/settings.h"
 
 /* librdkafka. */
@@ -10,7 +11,7 @@ static bool check_library(char *why, size_t size)
 {
 	struct kafka_why words;
 
-	if (settings_check_library(&words))
+	if (library_load(&words))
 		return true;
 	g_strlcpy(why, words.words, size);
 	return false;

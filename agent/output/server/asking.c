@@ -26,7 +26,7 @@ void asking_init(struct server *server)
 /* Spans wait here for such a word, or senders do. */
 static bool waits(const struct server *server, int64_t now)
 {
-	const struct wanted *wanted = server->shared->wanted;
+	struct wanted *wanted = server->shared->wanted;
 
 	return wanted_is_noted(wanted, WANTED_HERE, now) || wanted_is_noted(wanted, WANTED_BELOW, now);
 }

@@ -12,17 +12,10 @@
 
 #include "base/clock.h"
 
-static void set_timer(struct server *server, double ns)
-{
-	struct timeval time = clock_timeval((int64_t)ns);
-
-	event_add(server->renewal, &time);
-}
-
 /* At random, so that the agents of a cluster do not all come back at once. */
-static double until_return(const struct server *server)
+static int64_t until_return(const struct server *server)
 {
-	return g_random_double_range(0.5, 1.5) * (double)server->shared->is->return_interval;
+	return (int64_t)(g_random_double_range(0.5, 1.5) * (double)server->shared->is->return_interval);
 }
 
 void server_plan_renewal(struct server *server)
@@ -33,9 +26,10 @@ void server_plan_renewal(struct server *server)
 	/* one that was avoided was not tried */
 	if (server->reached.rank > 0 && !*server->reached.why)
 		g_strlcpy(server->reached.why, server->health.last, sizeof(server->reached.why));
-	set_timer(server, server->reached.rank > 0
-				  ? until_return(server)
-				  : g_random_double_range(0.8, 1.2) * (double)server->shared->age_ns);
+	server_set_timer(server->renewal,
+		server->reached.rank > 0
+			? until_return(server)
+			: (int64_t)(g_random_double_range(0.8, 1.2) * (double)server->shared->age_ns));
 }
 
 static void drop_next(struct server *server)
@@ -55,7 +49,7 @@ void server_end_renewal(struct server *server)
 static void give_up(struct server *server)
 {
 	drop_next(server);
-	set_timer(server, until_return(server));
+	server_set_timer(server->renewal, until_return(server));
 }
 
 void server_drop_next(struct server *server)
@@ -80,7 +74,7 @@ static void on_up(void *data)
 		g_strlcpy(server->reached.why, reached.why, sizeof(reached.why));
 		give_up(server);
 	} else if (server->shared->tls) {
-		set_timer(server, SERVER_PROVE_NS);
+		server_set_timer(server->renewal, SERVER_PROVE_NS);
 	} else {
 		use_next(server);
 	}
@@ -117,7 +111,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 	if (server->next) {
 		use_next(server);
 	} else if (server->role != SERVER_SERVING || !server->up || server->health.failing) {
-		set_timer(server, until_return(server));
+		server_set_timer(server->renewal, until_return(server));
 	} else {
 		server->avoided.count = 0;
 		server->next = server_link(server, server->shared->is->window, false, &handler);

@@ -11,13 +11,6 @@
 #include "core/ledger.h"
 #include "output/server/parts.h"
 
-static void set_timer(struct event *timer, int64_t ns)
-{
-	struct timeval time = clock_timeval(ns);
-
-	event_add(timer, &time);
-}
-
 static void tell(struct server *server, enum server_news news)
 {
 	server->shared->news(server, news, server->shared->data);
@@ -140,7 +133,7 @@ void server_watch_oldest(struct server *server)
 {
 	server->proving = false;
 	if (open_calls(server) > 0)
-		set_timer(server->deadline, server->shared->is->timeout);
+		server_set_timer(server->deadline, server->shared->is->timeout);
 	else
 		event_del(server->deadline);
 }
@@ -311,7 +304,7 @@ static void on_up(void *data)
 		return;
 	if (open_calls(server) == 0 && server->shared->tls) {
 		server->proving = true;
-		set_timer(server->deadline, SERVER_PROVE_NS);
+		server_set_timer(server->deadline, SERVER_PROVE_NS);
 	} else if (open_calls(server) == 0) {
 		is_well(server);
 	} else if (!server->health.failing && !server->shared->tls) {

@@ -18,6 +18,7 @@
 #include <event2/event.h>
 
 #include "base/address.h"
+#include "base/clock.h"
 #include "base/proxyurl.h"
 #include "config/config.h"
 #include "output/server/courtesy.h"
@@ -43,6 +44,13 @@ enum server_news {
 	SERVER_RESTED, /* its rest is over, and it is off */
 	SERVER_IDLE    /* what came from it was dealt with */
 };
+
+static inline void server_set_timer(struct event *timer, int64_t ns)
+{
+	const struct timeval time = clock_timeval(ns);
+
+	event_add(timer, &time);
+}
 
 struct server;
 

@@ -36,13 +36,6 @@ struct servers {
 	void *drained_data;
 };
 
-static void set_timer(struct event *timer, int64_t ns)
-{
-	struct timeval time = clock_timeval(ns);
-
-	event_add(timer, &time);
-}
-
 /* Called from the loop, so that it may destroy the uplink. */
 static void check_drained(struct servers *uplink)
 {
@@ -82,7 +75,7 @@ static bool may_serve(const struct server *server)
 static void plan_return(struct servers *uplink)
 {
 	if (uplink->serving > 0)
-		set_timer(uplink->returning,
+		server_set_timer(uplink->returning,
 			(int64_t)((0.5 + g_random_double()) * (double)uplink->shared.is->return_interval));
 	else
 		event_del(uplink->returning);
@@ -200,7 +193,7 @@ static void on_pace_wanted(int64_t wait_ns, void *data)
 	if (event_pending(uplink->paced, EV_TIMEOUT, NULL) && at >= uplink->paced_at)
 		return;
 	uplink->paced_at = at;
-	set_timer(uplink->paced, wait_ns);
+	server_set_timer(uplink->paced, wait_ns);
 }
 
 static const char *what_then(const struct server *server, void *data)

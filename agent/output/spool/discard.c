@@ -14,8 +14,8 @@
 #define RECALL_MAX 256
 
 struct discard {
-	const char *label;
-	pthread_mutex_t lock; /* guards what follows */
+	const char *label, *items; /* what the log calls its spool, and what that has */
+	pthread_mutex_t lock;      /* guards what follows */
 	struct discard_state state;
 	int64_t before;
 	unsigned user;
@@ -24,11 +24,12 @@ struct discard {
 	struct spool_sweep sweep;
 };
 
-struct discard *discard_create(const char *label)
+struct discard *discard_create(const char *label, const char *items)
 {
 	struct discard *discard = g_new0(struct discard, 1);
 
 	discard->label = label;
+	discard->items = items;
 	discard->state.over = true;
 	pthread_mutex_init(&discard->lock, NULL);
 	return discard;
@@ -90,8 +91,8 @@ static void end(struct discard *discard, const char *why)
 	rest = *why              ? "; the rest is not: "
 	       : state.under_way ? "; what is being sent is not, unless it comes back"
 				 : "";
-	log_warning("%" PRId64 " spans in %s are discarded, as user %u asked (`blkin spool discard`)%s%s",
-		state.spans, discard->label, user, rest, why);
+	log_warning("%" PRId64 " %s in %s are discarded, as user %u asked (`blkin spool discard`)%s%s",
+		state.spans, discard->items, discard->label, user, rest, why);
 }
 
 static void add(struct discard *discard, int64_t batches, int64_t spans)
@@ -186,7 +187,7 @@ bool discard_recall(
 	if (during)
 		add(discard, *gone, spans);
 	else
-		log_warning("%" PRId64 " more spans in %s are discarded: they could not be sent", spans,
-			discard->label);
+		log_warning("%" PRId64 " more %s in %s are discarded: they could not be sent", spans,
+			discard->items, discard->label);
 	return true;
 }

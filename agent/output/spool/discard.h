@@ -23,8 +23,8 @@ struct discard_state {
 
 struct discard;
 
-/* @label, which is borrowed, is what the log calls the spool. */
-struct discard *discard_create(const char *label);
+/* @label and @items, which are borrowed, are what the log calls the spool, and what is in it. */
+struct discard *discard_create(const char *label, const char *items);
 void discard_destroy(struct discard *discard);
 
 /* Any thread */

@@ -88,8 +88,8 @@ bool spooler_note(struct spooler *spooler, bool good)
 	if (good && spooler->failing)
 		log_info("%s works again", spooler->label);
 	else if (!good && !spooler->failing)
-		log_warning("%s cannot be used: %s. Spans wait in memory until it can", spooler->label,
-			spool_error(spooler->spool));
+		log_warning("%s cannot be used: %s; until it can, %s wait in memory", spooler->label,
+			spool_error(spooler->spool), spooler->items);
 	spooler->retry_ns =
 		good || !spooler->failing ? RETRY_MIN_NS : MIN(2 * spooler->retry_ns, RETRY_MAX_NS);
 	spooler->failing = !good;
@@ -156,11 +156,11 @@ bool spooler_enter(struct spooler *spooler)
 		queue_account(spooler->queue), spooler->holds.spans, losses.corrupt, losses.unknown);
 	if (lost > losses.corrupt)
 		log_warning("%s no longer has what was stored in it: %" G_GINT64_FORMAT
-			    " spans are lost, and counted",
-			spooler->label, lost - losses.corrupt);
+			    " %s are lost, and counted",
+			spooler->label, lost - losses.corrupt, spooler->items);
 	if (spooler->holds.spans)
-		log_info("%" G_GINT64_FORMAT " spans are in %s, and will be delivered", spooler->holds.spans,
-			spooler->label);
+		log_info("%" G_GINT64_FORMAT " %s are in %s, and will be delivered", spooler->holds.spans,
+			spooler->items, spooler->label);
 	note_stored(spooler);
 	spooler->entered = true;
 	return spooler_note(spooler, spool_set_discarded(spooler->spool, discarded));
@@ -349,15 +349,15 @@ static void finish(struct spooler *spooler)
 	spooler_delete_replayed(spooler);
 	spooler_recall(spooler);
 	if (discard_is_due(spooler->discard))
-		discard_fail(spooler->discard, "the agent stops");
+		discard_fail(spooler->discard, "the agent stops, or a reload removes the output");
 	store_suspects(spooler);
 	store_waiting(spooler, SIZE_MAX);
 	keep_refused(spooler);
 	missing = spool_end_under_way(spooler->spool);
 	if (missing)
-		log_warning("%s no longer has what was being sent when the agent stopped: %" G_GINT64_FORMAT
-			    " spans are lost, and counted",
-			spooler->label, missing);
+		log_warning("%s no longer has what was being sent at the end: %" G_GINT64_FORMAT
+			    " %s are lost, and counted",
+			spooler->label, missing, spooler->items);
 	spooler_post(spooler, NULL);
 }
 
@@ -393,7 +393,8 @@ struct spooler *spooler_create(const struct spooler_options *options, struct que
 		options->name);
 	spooler->state.max_bytes = options->max_bytes;
 	spooler->spool = spool_create(&spool);
-	spooler->discard = discard_create(spooler->label);
+	spooler->items = kind_name(lane_kind(options->name, NULL));
+	spooler->discard = discard_create(spooler->label, spooler->items);
 	pace_init(&spooler->pace, options->replay_share, options->replay_floor);
 	spooler->batch_spans = options->batch_spans;
 	spooler->batch_bytes = options->batch_bytes;

@@ -16,7 +16,8 @@
 struct spooler {
 	struct queue *queue;
 	struct spool *spool;
-	char label[SPOOLNAME_MAX + 32]; /* what the log calls it */
+	char label[SPOOLNAME_MAX + 32]; /* what the log calls it, */
+	const char *items;              /* and what it has */
 	struct spool_holds holds;
 	struct pace pace;
 	uint32_t batch_spans;

@@ -71,7 +71,7 @@ static bool tell(struct store *store, int rc)
 	else if (kind == SQLITE_TOOBIG)
 		snprintf(store->error, sizeof(store->error),
 			"a batch does not fit into %s beside those that are being sent: raise `max-size` in "
-			"[spool]",
+			"[spool], or `spool-size` in [output]",
 			store->db.path);
 	else if (kind == SQLITE_IOERR)
 		snprintf(store->error, sizeof(store->error),
