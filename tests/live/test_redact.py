@@ -4,7 +4,8 @@
 import pytest
 from rig.jsonsink import JsonSink
 from rig.load import LOAD
-from rig.process import wait_until
+from rig.otlpsink import OtlpSink
+from rig.process import exactly, wait_until
 from rig.sections import Sections
 from test_json2 import hexadecimal
 from test_keep import tags_as_text
@@ -96,3 +97,21 @@ def test_rule_comes_while_spans_wait(node, receiver, sink):
     node.run([LOAD, "-p", 2, "-n", 50])
     wait_until(lambda: len(as_sent(sink)) == 6100, 20, "the rest")
     assert sum(tags["worker"] != REDACTED for tags in as_sent(sink).values()) == 100
+
+
+def test_type_changes_while_spans_wait(node, sink):
+    """What waits in memory under rules that stay is sent by OTLP, which makes tags of a remote endpoint: the rules hold for these, too."""
+    sink.code = 503
+    rules = {"redact": "peer.service, *.address", "spool_size": "0"}
+    node.start_agent(sink.port, output=web_to(sink, **rules))
+    node.run([LOAD, "-n", 300])
+    node.wait_ledger(lambda ledger: ledger.queued == ledger.made == 300, 30, "spans to wait")
+    with OtlpSink() as other:
+        sections = Sections(node)
+        keys = sections.keys["output"].replace("type = http", "type = otlp").replace("format = json2\n", "")
+        sections.keys["output"] = keys.replace(f":{sink.port}\n", f":{other.port}\n")
+        sections.hang_up()
+        other.wait_for(300)
+        told = [tags for _, _, tags in other.spans if "peer.service" in tags]
+    exactly(len(told) > 0 and {tags["peer.service"] for tags in told} == {REDACTED}, f"{len(told)} remote endpoints")
+    exactly({value for tags in told for key, value in tags.items() if key.endswith(".address")} == {REDACTED}, "no address gets out")
