@@ -262,6 +262,8 @@ static bool resume(struct keeper *keeper)
 	if (identity->created == keeper->condemned) {
 		session_destroy(session);
 		at_once = keeper_lose_gone(keeper, "its streams have ended");
+	} else if (keeper_was_replaced(keeper)) {
+		at_once = keeper_end_replaced(keeper, session);
 	} else if (configure_first(keeper, session) &&
 		   (!keeper_knows_session(keeper) ||
 			   keeper_catch_up(keeper, is_careful(keeper) ? 0 : LITTLE_BYTES))) {

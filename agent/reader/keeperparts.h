@@ -169,6 +169,13 @@ bool keeper_looks_aside(struct keeper *keeper, bool *at_once);
  * whether to go on @at_once, with what is left of this one, too. */
 bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_once);
 
+/* Whether another session had taken this one's place, and is there: a reader that has ended since, or could
+ * not read the rest, had stopped this one. */
+bool keeper_was_replaced(struct keeper *keeper);
+
+/* Reads the rest of that session, which stays stopped. Returns whether to go on at once. */
+bool keeper_end_replaced(struct keeper *keeper, struct session *session);
+
 /* growth.c */
 
 /* Whether the session at hand has the settings of the configuration, and its ring buffers the size that is

@@ -354,6 +354,11 @@ void progress_one_records(struct progress *progress)
 	save_now(progress);
 }
 
+bool progress_is_replaced(const struct progress *progress)
+{
+	return progress->later->len && overlap_has_ended(progress->overlap);
+}
+
 void progress_none_follows(struct progress *progress)
 {
 	overlap_cancel(progress->overlap);

@@ -63,6 +63,9 @@ void progress_both_record(struct progress *progress);
 void progress_one_records(struct progress *progress);
 void progress_none_follows(struct progress *progress);
 
+/* Whether the one at hand records no more, as that session has taken its place. */
+bool progress_is_replaced(const struct progress *progress);
+
 /* That session is gone. Returns since when, CLOCK_MONOTONIC ns, it may have recorded alone, and what then was
  * recorded is lost with it; 0: it never did. */
 int64_t progress_lose_next(struct progress *progress);

@@ -95,7 +95,7 @@ static bool has_room(const struct keeper *keeper, char *error, size_t error_size
 	return false;
 }
 
-/* The session that was to take over is not to, or is gone: the one at hand records on. */
+/* The session that was to take over is not to, or is gone. */
 static void lose_other(struct keeper *keeper)
 {
 	int64_t alone = progress_lose_next(keeper->progress);
@@ -104,7 +104,6 @@ static void lose_other(struct keeper *keeper)
 		return;
 	ledger_add(SESSIONS_LOST, 1);
 	keeper->lost_since = alone;
-	keeper_records(keeper, clock_monotonic());
 }
 
 /* Whether the session is there that a reader has made which was killed then. If somebody has destroyed it
@@ -221,9 +220,10 @@ static bool take_over(struct keeper *keeper, struct taken_over *taken, char *err
 	g_usleep(OVERLAP_NS / 1000);
 	watch_stop(keeper->watch);
 	session = session_adopt(keeper->config, progress_session(keeper->progress)->name);
+	session_stop(session, true, 0);
+	progress_one_records(keeper->progress); /* whichever reader reads the rest does not start it again */
 	taken->all = await_rest(keeper, session);
 	session_free(session);
-	progress_one_records(keeper->progress);
 	taken->gone = keeper_is_gone(keeper, progress_session(keeper->progress));
 	taken->holds = !taken->gone || !keeper_is_gone(keeper, progress_next(keeper->progress));
 	return true;
@@ -341,6 +341,18 @@ static guint count_held_up(struct keeper *keeper, const struct taken_over *taken
 			    "lttng-relayd in time, and is lost; how much that is LTTng does not tell",
 			name);
 	return !taken->all;
+}
+
+bool keeper_was_replaced(struct keeper *keeper)
+{
+	return progress_is_replaced(keeper->progress) && has_other(keeper);
+}
+
+bool keeper_end_replaced(struct keeper *keeper, struct session *session)
+{
+	struct taken_over taken = {.all = await_rest(keeper, session)};
+
+	return end_replaced(keeper, &taken, count_held_up(keeper, &taken));
 }
 
 static void detach(struct keeper *keeper, struct reader **attached)

@@ -175,6 +175,26 @@ def test_reader_is_killed_meanwhile(node, receiver):
     assert check(node, receiver, load, (2,))[2] > 0
 
 
+@pytest.mark.parametrize("who", ["agent", "reader"])
+def test_killed_while_the_rest_is_read(node, receiver, who):
+    """The old session was stopped, and stays so: or it would record beside the other one, for as long as it takes to find that out."""
+    load = begin(node, receiver, "2M")
+    burst(node, 2)
+    wait_until(lambda: is_started(node), 20, "another session", 0.01)
+    wait_until(lambda: not sessions_of(node).get("blkin"), 20, "the old one to be stopped", 0.01)
+    if who == "agent":
+        node.agent.kill()
+        node.start_agent_again(wait=False)
+    else:
+        os.kill(node.reader_pid(), signal.SIGKILL)
+    recorded = []
+    wait_until(lambda: recorded.append(sessions_of(node).get("blkin")) or "blkin" not in sessions_of(node), 40, "the old one to be gone", 0.05)
+    assert True not in recorded
+    node.wait_for(lambda: node.status()["session"] == "blkin-2", 20, "the other session to be read")
+    assert check(node, receiver, load, (2,))[2] > 0
+    assert sessions(node) == 2
+
+
 def test_other_session_is_destroyed_meanwhile(node, receiver):
     """The next reader makes another one."""
     load = begin(node, receiver, "2M")

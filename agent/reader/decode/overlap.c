@@ -116,6 +116,11 @@ void overlap_end(struct overlap *overlap, int64_t now)
 		overlap->after.until = (uint64_t)now;
 }
 
+bool overlap_has_ended(const struct overlap *overlap)
+{
+	return overlap->after.until != 0;
+}
+
 bool overlap_forget(struct overlap *overlap)
 {
 	if (!overlap->before.from)

@@ -51,6 +51,9 @@ int64_t overlap_abandon(struct overlap *overlap);
 /* The session at hand does not record any more. */
 void overlap_end(struct overlap *overlap, int64_t now);
 
+/* Whether that is so. */
+bool overlap_has_ended(const struct overlap *overlap);
+
 /* It is read to its end: the other one is at hand now. */
 void overlap_turn(struct overlap *overlap, int64_t now);
 
