@@ -194,6 +194,33 @@ START_TEST(test_loopback_is_split)
 }
 END_TEST
 
+/* The order of each half's annotations is that in which they came. */
+START_TEST(test_halves_keep_their_order)
+{
+	static const char *const words[] = {"sr", "ss", "cs", "cr", "xx", "s", "srs"};
+	g_autoptr(GRand) random = g_rand_new_with_seed(1);
+
+	for (int round = 0; round < 500; round++) {
+		g_autoptr(GString) server = g_string_new(" sr+0"), client = g_string_new(" cs+0");
+		g_autofree char *expected = NULL;
+		int last = g_rand_int_range(random, 1, 40);
+
+		take(classic(EVENT_TIMESTAMP, 1, 0, "", "cs"), 0);
+		take(classic(EVENT_TIMESTAMP, 1, 0, "", "sr"), 0);
+		for (int at = 1; at <= last; at++) {
+			guint word = g_rand_int_range(random, 0, G_N_ELEMENTS(words));
+
+			take(classic(EVENT_TIMESTAMP, 1, at, "", words[word]), 0);
+			g_string_append_printf(word < 2 ? server : client, " %s+%d", words[word], at * 1000);
+		}
+		expected = g_strdup_printf("a/1<b kind0 shared op@svc +0/%d%s\na/1<b kind0 op@svc +0/%d%s\n",
+			last * 1000, server->str, last * 1000, client->str);
+		assembler_flush(assembler);
+		assert_emitted(expected);
+	}
+}
+END_TEST
+
 START_TEST(test_whole_span)
 {
 	take(whole("+1000000 hit = miss\n-2000 early\nkey=a=b\nempty=\n@50000 10.0.0.2 my db\n"), 0);
@@ -764,6 +791,7 @@ int main(void)
 	tcase_add_test(tests, test_classic_lingers_out);
 	tcase_add_test(tests, test_services_and_traces_are_kept_apart);
 	tcase_add_test(tests, test_loopback_is_split);
+	tcase_add_test(tests, test_halves_keep_their_order);
 	tcase_add_test(tests, test_whole_span);
 	tcase_add_test(tests, test_explicit_finish);
 	tcase_add_test(tests, test_a_child_stays_within_its_parent);

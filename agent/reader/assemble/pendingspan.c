@@ -8,6 +8,7 @@
 void pending_span_memory_free(struct pending_span_memory *memory)
 {
 	buffer_free(&memory->annotations);
+	buffer_free(&memory->others);
 	buffer_free(&memory->tags);
 }
 
@@ -75,30 +76,32 @@ static bool is_core(struct text value, char side)
 	return value.size == 2 && value.data[0] == side && (value.data[1] == 's' || value.data[1] == 'r');
 }
 
-/* Moves sr and ss to the front of the annotations, if there is also cs or cr; returns how many there are. */
-static size_t move_server_half(struct annotation *annotations, size_t annotation_count)
+/* Moves sr and ss to the front of the annotations, if there is also cs or cr; returns how many there are. A
+ * program may record thousands of each. */
+static size_t move_server_half(struct pending_span_memory *memory, size_t annotation_count)
 {
+	struct annotation *annotations = (struct annotation *)memory->annotations.data;
+	struct buffer *others = &memory->others;
 	size_t servers = 0;
 	bool client = false;
 
 	for (size_t i = 0; i < annotation_count; i++)
 		client |= is_core(annotations[i].value, 'c');
-	for (size_t i = 0; client && i < annotation_count; i++) {
-		if (is_core(annotations[i].value, 's')) {
-			struct annotation server = annotations[i];
-
-			memmove(annotations + servers + 1, annotations + servers,
-				(i - servers) * sizeof(server));
-			annotations[servers++] = server;
-		}
-	}
+	if (!client)
+		return 0;
+	others->size = 0;
+	for (size_t i = 0; i < annotation_count; i++)
+		if (is_core(annotations[i].value, 's'))
+			annotations[servers++] = annotations[i];
+		else
+			buffer_put(others, &annotations[i], sizeof(*annotations));
+	memcpy(annotations + servers, others->data, others->size);
 	return servers;
 }
 
 bool pending_span_split(struct span *span, struct pending_span_memory *memory, struct span *half)
 {
-	size_t servers =
-		move_server_half((struct annotation *)memory->annotations.data, span->annotation_count);
+	size_t servers = move_server_half(memory, span->annotation_count);
 
 	if (!servers)
 		return false;

@@ -8,6 +8,7 @@
 /* Memory for a span's annotations and tags. Zero-initialised, and reused for the next span. */
 struct pending_span_memory {
 	struct buffer annotations, tags;
+	struct buffer others; /* annotations, while a server's half is moved */
 };
 
 void pending_span_memory_free(struct pending_span_memory *memory);
