@@ -18,6 +18,8 @@
 #define SLICE_BYTES (32 * 1024 * 1024)
 /* The same in the folder of the control socket, which is usually in memory. */
 #define SMALL_SLICE_BYTES (2 * 1024 * 1024)
+/* So many packets are known at a time: a scan finds a million where packets are small, and much waits. */
+#define PACKETS_MAX (64 * 1024)
 /* While the queue is half full, recovery waits; but no longer than this if nothing leaves the queue. */
 #define STUCK_NS (5 * NS_PER_SECOND)
 #define WAIT_US 2000
@@ -290,6 +292,7 @@ struct extent {
 	bool last;       /* nobody writes the session any more */
 	uint64_t enough; /* bytes: if there are no more than that, none is read */
 	uint64_t found;  /* bytes that there were */
+	bool more;       /* more packets than one pass takes */
 };
 
 static enum recover_status open_files(struct pass *pass)
@@ -341,8 +344,9 @@ static enum recover_status read_files(struct pass *pass, struct extent *extent)
 {
 	const struct recover *recover = pass->recover;
 	struct progress *progress = recover->progress;
+	struct relay_found found = {.packets = pass->packets, .most = PACKETS_MAX};
 	enum relay_scanned scanned = relay_scan(
-		pass->files, progress_positions(progress), pass->packets, pass->error, sizeof(pass->error));
+		pass->files, progress_positions(progress), &found, pass->error, sizeof(pass->error));
 	enum recover_status status = RECOVER_OK;
 	uint64_t user;
 
@@ -353,11 +357,13 @@ static enum recover_status read_files(struct pass *pass, struct extent *extent)
 	else if (scanned != RELAY_WHOLE)
 		tell_missing(progress_session(progress)->created, pass->error);
 	pass_over_blank(pass);
-	for (guint i = 0; i < pass->packets->len; i++)
-		extent->found += g_array_index(pass->packets, struct relayfiles_packet, i).is.size;
+	extent->found = found.bytes;
+	extent->more = found.more;
 	if (status == RECOVER_OK && extent->found > extent->enough)
 		status = read_slices(pass);
-	if (extent->last && status == RECOVER_OK && give_up(pass, 0, pass->packets->len, NULL))
+	/* those behind them are to come, too */
+	if ((extent->last || extent->more) && status == RECOVER_OK && extent->found > extent->enough &&
+		give_up(pass, 0, pass->packets->len, NULL))
 		log_warning("%s: its index lists packets that its files do not have: they are lost",
 			relayfiles_path(pass->files));
 	/* it is not known how many packets were there, but there were some */
@@ -374,6 +380,7 @@ static enum recover_status run_pass(
 	enum recover_status status = open_files(&pass);
 
 	extent->found = 0;
+	extent->more = false;
 	if (pass.files) {
 		pass.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 		pass.scratch = g_build_filename(recover->config->state_directory, "scratch", NULL);
@@ -389,20 +396,30 @@ static enum recover_status run_pass(
 enum recover_status recover_pass(
 	const struct recover *recover, uint64_t enough, uint64_t *found, char *error, size_t error_size)
 {
+	const struct positions *positions = progress_positions(recover->progress);
 	struct extent extent = {.enough = enough};
-	enum recover_status status = run_pass(recover, &extent, error, error_size);
+	enum recover_status status;
+	uint64_t moves;
 
-	*found = extent.found;
+	*found = 0;
+	do {
+		moves = positions_moves(positions);
+		status = run_pass(recover, &extent, error, error_size);
+		*found = MAX(*found, extent.found);
+	} while (status == RECOVER_OK && extent.more && positions_moves(positions) != moves);
 	return status;
 }
 
 enum recover_status recover_rest(const struct recover *recover, char *error, size_t error_size)
 {
+	const struct positions *positions = progress_positions(recover->progress);
 	struct extent extent = {.last = true};
 	enum recover_status status;
+	uint64_t moves;
 
-	do
+	do {
+		moves = positions_moves(positions);
 		status = run_pass(recover, &extent, error, error_size);
-	while (status == RECOVER_OK && extent.found);
+	} while (status == RECOVER_OK && extent.found && positions_moves(positions) != moves);
 	return status;
 }

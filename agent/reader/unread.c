@@ -57,7 +57,6 @@ struct look {
 	struct relayfiles *files;
 	const struct positions *positions;
 	const struct reader *reader;
-	GArray *packets; /* for its use */
 	int64_t now;
 	bool moved;       /* something has come since the last look */
 	bool unread_told; /* there are packets of traces that the reader should read */
@@ -142,25 +141,6 @@ static bool should_come(const struct look *look, const struct stream_key *key, c
 	return !reader_traces(look->reader) && (!look->unread->had_streams || trace->tries);
 }
 
-/* Notes which packets of @trace do not come: those in look->packets that hold events. Others are not worth to
- * be attached for. */
-static void note_unread(const struct look *look, struct trace *trace)
-{
-	bool found = false;
-
-	trace->newest = 0;
-	for (guint i = 0; i < look->packets->len; i++) {
-		const struct relay_packet *packet =
-			&g_array_index(look->packets, struct relayfiles_packet, i).is;
-
-		if (!relay_packet_holds_events(packet))
-			continue;
-		found = true;
-		trace->newest = MAX(trace->newest, packet->begin);
-	}
-	trace->looks = found ? trace->looks + 1 : 0;
-}
-
 /* Looks at one trace that is on disk. */
 static void look_at(void *data, const struct stream_key *key)
 {
@@ -171,10 +151,10 @@ static void look_at(void *data, const struct stream_key *key)
 		forget_trace(look->unread, key);
 		return;
 	}
-	g_array_set_size(look->packets, 0);
-	relay_scan_trace(look->files, key, look->positions, look->packets);
 	trace = get_trace(look->unread, key);
-	note_unread(look, trace);
+	/* packets without events are not worth to be attached for */
+	trace->newest = relay_newest(look->files, key, look->positions);
+	trace->looks = trace->newest ? trace->looks + 1 : 0;
 	look->newest = MAX(look->newest, trace->newest);
 	trace->untold = !should_come(look, key, trace);
 	if (!trace->looks)
@@ -240,7 +220,6 @@ enum unread_verdict unread_look(struct unread *unread, struct relayfiles *files,
 		.files = files,
 		.positions = positions,
 		.reader = reader,
-		.packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet)),
 		.now = clock_monotonic(),
 		.moved = has_moved(unread, positions)};
 	enum unread_verdict verdict;
@@ -251,7 +230,6 @@ enum unread_verdict unread_look(struct unread *unread, struct relayfiles *files,
 			look.now + MIN(ATTACH_PART * (look.now - unread->verdict_at), PAUSE_MAX_NS);
 	unread->verdict_at = 0;
 	relayfiles_each_trace(files, look_at, &look);
-	g_array_unref(look.packets);
 	now = clock_monotonic();
 	unread->look_next = now + MAX(unread->period, MIN(LOOK_PART * (now - look.now), PERIOD_MAX_NS));
 	verdict = judge(unread, &look, now);

@@ -114,66 +114,11 @@ static void read_indexes(struct indexes *indexes, const struct stream_key *key)
 struct scan {
 	struct indexes indexes;
 	const struct positions *positions;
-	GArray *packets;
-	struct stream_key key;
+	struct relay_found *found;
+	struct stream_key key; /* of the trace, of which were found: */
+	uint64_t bytes;
+	bool holds_events;
 };
-
-static void scan_packet(void *data, const struct relay_packet *packet)
-{
-	struct scan *scan = data;
-	struct relayfiles_packet found = {scan->key, *packet, scan->indexes.file};
-	const struct position *position;
-
-	found.key.class_id = packet->class_id;
-	found.key.id = packet->id;
-	position = positions_find(scan->positions, &found.key);
-	if (!position || stream_point_packet(&position->done, packet->begin) != PACKET_DONE)
-		g_array_append_val(scan->packets, found);
-}
-
-/* Whether none of the packets from @first on holds an event. */
-static bool are_empty(const GArray *packets, guint first)
-{
-	for (guint i = first; i < packets->len; i++)
-		if (relay_packet_holds_events(&g_array_index(packets, struct relayfiles_packet, i).is))
-			return false;
-	return true;
-}
-
-/* A program that ended while it registered leaves packets that hold nothing, and that cannot be read unless
- * another one of its user registers. */
-static void scan_trace(void *data, const struct stream_key *key)
-{
-	struct scan *scan = data;
-	guint first = scan->packets->len;
-
-	scan->key = *key;
-	read_indexes(&scan->indexes, key);
-	if (scan->packets->len == first || !are_empty(scan->packets, first) ||
-		relay_metadata_have_streams(scan->indexes.files, key))
-		return;
-	for (guint i = first; i < scan->packets->len; i++)
-		g_array_index(scan->packets, struct relayfiles_packet, i).blank = true;
-}
-
-static void init_scan(
-	struct scan *scan, struct relayfiles *files, const struct positions *positions, GArray *packets)
-{
-	*scan = (struct scan){
-		.indexes = {.files = files, .take = scan_packet, .data = scan},
-		.positions = positions,
-		.packets = packets,
-	};
-}
-
-void relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
-	const struct positions *positions, GArray *packets)
-{
-	struct scan scan;
-
-	init_scan(&scan, files, positions, packets);
-	scan_trace(&scan, key);
-}
 
 static gint compare_packets(gconstpointer left, gconstpointer right)
 {
@@ -185,15 +130,77 @@ static gint compare_packets(gconstpointer left, gconstpointer right)
 	return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-enum relay_scanned relay_scan(struct relayfiles *files, const struct positions *positions, GArray *packets,
-	char *error, size_t error_size)
+/* Puts them in order, and leaves out the last ones if there are too many. */
+static void put_in_order(struct relay_found *found)
 {
-	struct scan scan;
-	int folders;
+	g_array_sort(found->packets, compare_packets);
+	if (found->packets->len <= found->most)
+		return;
+	g_array_set_size(found->packets, found->most);
+	found->more = true;
+}
 
-	init_scan(&scan, files, positions, packets);
-	folders = relayfiles_each_trace(files, scan_trace, &scan);
-	g_array_sort(packets, compare_packets);
+static bool is_done(
+	const struct positions *positions, const struct stream_key *key, const struct relay_packet *packet)
+{
+	const struct position *position = positions_find(positions, key);
+
+	return position && stream_point_packet(&position->done, packet->begin) == PACKET_DONE;
+}
+
+static struct stream_key stream_of(const struct stream_key *trace, const struct relay_packet *packet)
+{
+	return (struct stream_key){trace->user, trace->bits, packet->class_id, packet->id};
+}
+
+static void scan_packet(void *data, const struct relay_packet *packet)
+{
+	struct scan *scan = data;
+	struct relayfiles_packet found = {stream_of(&scan->key, packet), *packet, scan->indexes.file};
+
+	if (is_done(scan->positions, &found.key, packet))
+		return;
+	scan->bytes += packet->size;
+	scan->holds_events |= relay_packet_holds_events(packet);
+	g_array_append_val(scan->found->packets, found);
+	if (scan->found->packets->len >= 2 * scan->found->most)
+		put_in_order(scan->found);
+}
+
+static void mark_blank(GArray *packets, const struct stream_key *trace)
+{
+	for (guint i = 0; i < packets->len; i++) {
+		struct relayfiles_packet *packet = &g_array_index(packets, struct relayfiles_packet, i);
+
+		packet->blank |= packet->key.user == trace->user && packet->key.bits == trace->bits;
+	}
+}
+
+/* A program that ended while it registered leaves packets that hold nothing, and that cannot be read unless
+ * another one of its user registers. */
+static void scan_trace(void *data, const struct stream_key *key)
+{
+	struct scan *scan = data;
+
+	scan->key = *key;
+	scan->bytes = 0;
+	scan->holds_events = false;
+	read_indexes(&scan->indexes, key);
+	if (scan->bytes && !scan->holds_events && !relay_metadata_have_streams(scan->indexes.files, key))
+		mark_blank(scan->found->packets, key);
+	else
+		scan->found->bytes += scan->bytes;
+}
+
+enum relay_scanned relay_scan(struct relayfiles *files, const struct positions *positions,
+	struct relay_found *found, char *error, size_t error_size)
+{
+	struct scan scan = {.indexes = {.files = files, .take = scan_packet, .data = &scan},
+		.positions = positions,
+		.found = found};
+	int folders = relayfiles_each_trace(files, scan_trace, &scan);
+
+	put_in_order(found);
 	if (folders && (scan.indexes.scanned == RELAY_WHOLE || relay_passes(folders))) {
 		snprintf(error, error_size, "%s: users' folders cannot be opened: %s", files->path,
 			g_strerror(folders));
@@ -212,6 +219,31 @@ bool relay_scan_was_odd(struct relayfiles *files, uint64_t *user)
 	*user = files->odd_user;
 	files->odd = false;
 	return odd;
+}
+
+struct newest {
+	const struct stream_key *trace;
+	const struct positions *positions;
+	uint64_t begin;
+};
+
+static void take_newest(void *data, const struct relay_packet *packet)
+{
+	struct newest *newest = data;
+	struct stream_key key = stream_of(newest->trace, packet);
+
+	if (relay_packet_holds_events(packet) && !is_done(newest->positions, &key, packet))
+		newest->begin = MAX(newest->begin, packet->begin);
+}
+
+uint64_t relay_newest(
+	struct relayfiles *files, const struct stream_key *key, const struct positions *positions)
+{
+	struct newest newest = {key, positions, 0};
+	struct indexes indexes = {.files = files, .take = take_newest, .data = &newest};
+
+	read_indexes(&indexes, key);
+	return newest.begin;
 }
 
 /* Locating */

@@ -12,16 +12,22 @@ enum relay_scanned {
 	RELAY_BUSY, /* the same, but another attempt may do better: no more files can be open, say */
 };
 
-/*
- * Appends the packets that are not done by @positions to @packets (of struct relayfiles_packet), in order of
- * their begin clocks; @error says why these are not all.
- */
-enum relay_scanned relay_scan(struct relayfiles *files, const struct positions *positions, GArray *packets,
-	char *error, size_t error_size);
+/* The packets of a session that are not done. */
+struct relay_found {
+	GArray *packets; /* of struct relayfiles_packet, in order of their begin clocks */
+	guint most;      /* if there are more, those that begin first; not 0 */
+	bool more;       /* there are */
+	uint64_t bytes;  /* of all of them but the blank ones */
+};
 
-/* Appends those of one trace, in no order. */
-void relay_scan_trace(struct relayfiles *files, const struct stream_key *key,
-	const struct positions *positions, GArray *packets);
+/* Finds those that are not done by @positions, for @found, in which packets and most are set; @error says why
+ * these are not all. */
+enum relay_scanned relay_scan(struct relayfiles *files, const struct positions *positions,
+	struct relay_found *found, char *error, size_t error_size);
+
+/* When the newest packet of a trace begins that holds events, and is not done; 0: there is none. */
+uint64_t relay_newest(
+	struct relayfiles *files, const struct stream_key *key, const struct positions *positions);
 
 /* Whether one of the indexes that were read since the last call has entries that cannot be, as packets that
  * end before they begin, or begin together; and whose it is. */

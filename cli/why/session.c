@@ -171,13 +171,14 @@ static GPtrArray *copy(
 	struct relayfiles *files, const struct config *config, uint64_t id, const char *scratch)
 {
 	g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+	struct relay_found all = {.packets = packets, .most = G_MAXUINT / 2};
 	struct positions *none = positions_create();
 	struct why_extent extent;
 	GPtrArray *traces;
 	char error[256];
 	bool found, whole;
 
-	relay_scan(files, none, packets, error, sizeof(error));
+	relay_scan(files, none, &all, error, sizeof(error));
 	positions_destroy(none);
 	traces = carve(files, packets, NULL, scratch, &whole);
 	found = traces && why_locate(config, id, traces, &extent);

@@ -176,12 +176,19 @@ static unsigned count_descriptors(void)
 	return count;
 }
 
+static struct relay_found find_up_to(guint most)
+{
+	return (struct relay_found){
+		g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet)), .most = most};
+}
+
 static GArray *scan_as(struct relayfiles *files, struct positions *positions, enum relay_scanned wanted)
 {
-	GArray *packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+	struct relay_found found = find_up_to(100);
 
-	ck_assert_int_eq(relay_scan(files, positions, packets, error, sizeof(error)), wanted);
-	return packets;
+	ck_assert_int_eq(relay_scan(files, positions, &found, error, sizeof(error)), wanted);
+	ck_assert(!found.more);
+	return found.packets;
 }
 
 static GArray *scan(struct relayfiles *files, struct positions *positions)
@@ -228,6 +235,61 @@ START_TEST(scanned_in_order_and_past_the_positions)
 	ck_assert(!relay_locate(files, &key, 1081, &info));
 	key.user = 8;
 	ck_assert(!relay_locate(files, &key, 1080, &info));
+	relayfiles_close(files);
+	positions_destroy(positions);
+}
+END_TEST
+
+/* However many wait, no more are kept than may be: those that come first, of all streams; all count. */
+START_TEST(scanned_a_few_at_a_time)
+{
+	struct positions *positions = positions_create();
+	struct relayfiles *files;
+	struct relay_found found;
+	uint64_t read = 0;
+
+	put_stream(0, 1, 4, 8);
+	put_stream(0, 0, 8, 12);
+	put_stream(1, 0, 0, 30);
+	files = open_files();
+	do {
+		found = find_up_to(3);
+		ck_assert_int_eq(relay_scan(files, positions, &found, error, sizeof(error)), RELAY_WHOLE);
+		ck_assert_uint_eq(found.packets->len, MIN(38 - read, 3));
+		ck_assert_uint_eq(found.bytes, (38 - read) * PACKET);
+		ck_assert(found.more == (38 - read > 3));
+		for (guint i = 0; i < found.packets->len; i++, read++) {
+			const struct relayfiles_packet *packet =
+				&g_array_index(found.packets, struct relayfiles_packet, i);
+			struct stream_point *done = &positions_get(positions, &packet->key)->done;
+
+			ck_assert_uint_gt(packet->is.begin, done->begin);
+			*done = (struct stream_point){true, true, packet->is.begin, packet->is.sequence, 1};
+		}
+		g_array_unref(found.packets);
+	} while (found.more);
+	ck_assert_uint_eq(read, 38);
+	relayfiles_close(files);
+	positions_destroy(positions);
+}
+END_TEST
+
+/* The newest that holds events, and is not done. */
+START_TEST(the_newest)
+{
+	struct positions *positions = positions_create();
+	struct stream_key key = {7, 64, 0, 1};
+	struct relayfiles *files;
+
+	put_stream(0, 0, 0, 3);
+	put_stream(1, 0, 0, 5);
+	files = open_files();
+	ck_assert_uint_eq(relay_newest(files, &key, positions), 1040);
+	positions_get(positions, &key)->done = (struct stream_point){true, true, 1040, 4, 1};
+	ck_assert_uint_eq(relay_newest(files, &key, positions), 1020);
+	key.id = 0;
+	positions_get(positions, &key)->done = (struct stream_point){true, true, 1020, 2, 1};
+	ck_assert_uint_eq(relay_newest(files, &key, positions), 0);
 	relayfiles_close(files);
 	positions_destroy(positions);
 }
@@ -400,14 +462,14 @@ START_TEST(scanned_with_few_descriptors)
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	few = limit;
 	for (rlim_t left = 0; left < 64 && scanned == RELAY_BUSY; left++, times++) {
-		GArray *packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
+		struct relay_found found = find_up_to(100);
 
 		few.rlim_cur = left;
 		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
-		scanned = relay_scan(files, positions, packets, error, sizeof(error));
+		scanned = relay_scan(files, positions, &found, error, sizeof(error));
 		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-		ck_assert(scanned == RELAY_BUSY || packets->len == 6);
-		g_array_unref(packets);
+		ck_assert(scanned == RELAY_BUSY || found.packets->len == 6);
+		g_array_unref(found.packets);
 	}
 	ck_assert_int_eq(scanned, RELAY_WHOLE);
 	ck_assert_uint_gt(times, 3);
@@ -672,8 +734,8 @@ static void count_kernel(void *data, const struct stream_key *key)
 /* The kernel's trace has a folder of its own, and is found, carved and removed as users' are. */
 START_TEST(kernel)
 {
-	GArray *packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 	g_autofree char *scratch = g_strdup_printf("%s/scratch", output);
+	GArray *packets;
 	struct positions *positions = positions_create();
 	struct relayfiles *files;
 	struct packet_info info;
@@ -687,7 +749,7 @@ START_TEST(kernel)
 	files = open_files();
 	ck_assert_int_eq(relayfiles_each_trace(files, count_kernel, &count), 0);
 	ck_assert_int_eq(count, 1);
-	ck_assert_int_eq(relay_scan(files, positions, packets, error, sizeof(error)), RELAY_WHOLE);
+	packets = scan(files, positions);
 	ck_assert_uint_eq(packets->len, 5);
 	traces = relay_carve(files, (const void *)packets->data, packets->len, scratch, error);
 	ck_assert_uint_eq(traces->len, 2);
@@ -742,6 +804,8 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, scanned_in_order_and_past_the_positions);
+	tcase_add_test(cases, scanned_a_few_at_a_time);
+	tcase_add_test(cases, the_newest);
 	tcase_add_test(cases, carving);
 	tcase_add_test(cases, kernel);
 	tcase_add_test(cases, indexes_that_are_none);
