@@ -409,6 +409,33 @@ START_TEST(kept)
 }
 END_TEST
 
+/* One that is held for longer than it may be now holds up none behind it. */
+START_TEST(held_for_less)
+{
+	const struct pairs_limits less = {100 * MS, 1 << 20};
+	struct pairs *pairs = make(&hold_limits), *other = pairs_create(&less, &rows, note, NULL);
+	struct buffer saved = {0};
+
+	enter(pairs, "b", 1, 1);
+	leave(pairs, "b", 1, 3);
+	pairs_save(pairs, 5 * MS, &saved);
+	pairs_configure(pairs, &less, 5 * MS);
+	enter(pairs, "c", 1, 6);
+	leave(pairs, "c", 1, 7);
+	pairs_expire(pairs, 105 * MS);
+	ck_assert_str_eq(emitted->str, "b@1 1+2;");
+	pairs_expire(pairs, 107 * MS);
+	ck_assert_str_eq(emitted->str, "b@1 1+2;c@1 6+1;");
+	g_string_truncate(emitted, 0);
+	ck_assert(pairs_load(other, unpacker_of(saved.data, saved.size), 5 * MS));
+	pairs_expire(other, 105 * MS);
+	ck_assert_str_eq(emitted->str, "b@1 1+2;");
+	pairs_destroy(pairs);
+	end(other);
+	buffer_free(&saved);
+}
+END_TEST
+
 /* Whatever the bytes are, they are taken whole or refused. */
 START_TEST(garbage)
 {
@@ -779,6 +806,7 @@ int main(void)
 	tcase_add_test(cases, many_threads);
 	tcase_add_test(cases, hostile_user);
 	tcase_add_test(cases, kept);
+	tcase_add_test(cases, held_for_less);
 	tcase_add_test(cases, garbage);
 	tcase_add_test(cases, adopted);
 	tcase_add_test(cases, not_adopted);

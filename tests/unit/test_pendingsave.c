@@ -145,6 +145,37 @@ START_TEST(deadlines_wait)
 }
 END_TEST
 
+/* A span that waits for longer than it may now holds up none that comes behind it. */
+START_TEST(limits_are_lowered)
+{
+	const struct assembler_limits low = {200 * MS, 10 * MS, 1024 * 1024};
+	struct assembler *assembler = make();
+	struct buffer saved = {0};
+
+	for (int n = 0; n < 90; n++) /* the first ten of 20 have ended, */
+		take(assembler, n);
+	assembler_save(assembler, 90 * MS, &saved);
+	assembler_configure(assembler, &low, 90 * MS);
+	assembler_expire(assembler, 100 * MS);
+	ck_assert_int_eq(emitted_count, 10);
+	take(assembler, 10 + 100); /* again, of one that has not */
+	assembler_expire(assembler, 290 * MS);
+	ck_assert_int_eq(emitted_count, 19);
+	assembler_expire(assembler, 310 * MS);
+	ck_assert_int_eq(emitted_count, 20);
+	assembler_destroy(assembler);
+	begin();
+	assembler = assembler_create(&low, &rows, note, NULL);
+	ck_assert(load(assembler, &saved, saved.size, 9000 * MS));
+	assembler_expire(assembler, 9010 * MS);
+	ck_assert_int_eq(emitted_count, 10);
+	assembler_expire(assembler, 9200 * MS);
+	ck_assert_int_eq(emitted_count, 20);
+	assembler_destroy(assembler);
+	buffer_free(&saved);
+}
+END_TEST
+
 START_TEST(damage)
 {
 	struct assembler *assembler = make(), *other = make();
@@ -184,6 +215,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, goes_on_as_if_nothing_had_been);
 	tcase_add_test(cases, deadlines_wait);
+	tcase_add_test(cases, limits_are_lowered);
 	tcase_add_test(cases, damage);
 	return run_cases("pendingsave", cases);
 }

@@ -216,10 +216,26 @@ static void shed(struct assembler *assembler)
 		emit_pending(assembler, victim);
 }
 
-void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits)
+static void wait_until_at_most(struct pending_list *list, int64_t latest)
+{
+	struct pending *pending;
+
+	TAILQ_FOREACH(pending, list, link)
+	pending->deadline = MIN(pending->deadline, latest);
+}
+
+/* No span waits longer than one that comes now, or those behind it in its list would, too. */
+static void keep_to_limits(struct assembler *assembler, int64_t now)
+{
+	wait_until_at_most(&assembler->ended, now + assembler->limits.grace_ns);
+	wait_until_at_most(&assembler->open, now + assembler->limits.linger_ns);
+	shed(assembler);
+}
+
+void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits, int64_t now)
 {
 	assembler->limits = *limits;
-	shed(assembler);
+	keep_to_limits(assembler, now);
 }
 
 /* Saving and loading */
@@ -256,7 +272,7 @@ bool assembler_load(struct assembler *assembler, struct unpacker *from, int64_t 
 		}
 		put_in(assembler, pending);
 	}
-	shed(assembler);
+	keep_to_limits(assembler, now);
 	return !from->failed;
 }
 

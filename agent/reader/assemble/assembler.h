@@ -40,8 +40,8 @@ struct assembler;
  */
 struct assembler *assembler_create(const struct assembler_limits *limits, struct ledger *change,
 	void (*emit)(void *data, const struct span *span), void *data);
-/* Changes the limits from now on; pending spans keep their deadlines. */
-void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits);
+/* Changes the limits, @now: pending spans wait no longer than spans that come now. */
+void assembler_configure(struct assembler *assembler, const struct assembler_limits *limits, int64_t now);
 
 void assembler_destroy(struct assembler *assembler);
 

@@ -353,7 +353,7 @@ void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits
 }
 
 /* In the reader's thread: applies what pipeline_configure has set. */
-static void take_changes(struct pipeline *pipeline)
+static void take_changes(struct pipeline *pipeline, int64_t now)
 {
 	struct pairs_limits of_pairs;
 
@@ -362,15 +362,15 @@ static void take_changes(struct pipeline *pipeline)
 	pipeline->wants_events = pipeline->wants_events_next;
 	atomic_store(&pipeline->changed, false);
 	of_pairs = limits_of_pairs(&pipeline->limits);
-	assembler_configure(pipeline->assembler, &pipeline->limits);
-	pairs_configure(pipeline->pairs, &of_pairs);
+	assembler_configure(pipeline->assembler, &pipeline->limits, now);
+	pairs_configure(pipeline->pairs, &of_pairs, now);
 	pthread_mutex_unlock(&pipeline->lock);
 }
 
 void pipeline_tick(struct pipeline *pipeline, int64_t now, bool idle)
 {
 	if (atomic_load_explicit(&pipeline->changed, memory_order_relaxed))
-		take_changes(pipeline);
+		take_changes(pipeline, now);
 	pipeline->clock = now;
 	pipeline->tid = -1;
 	assembler_expire(pipeline->assembler, now);

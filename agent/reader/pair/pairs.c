@@ -225,10 +225,21 @@ void pairs_shed(struct pairs *pairs)
 			pairs_give_up(pairs, TAILQ_FIRST(&user->open));
 }
 
-void pairs_configure(struct pairs *pairs, const struct pairs_limits *limits)
+/* What is held waits no longer than what comes now, or those behind it would, too. */
+static void keep_to_limits(struct pairs *pairs)
+{
+	struct pair *pair;
+
+	TAILQ_FOREACH(pair, &pairs->held, in_order)
+	pair->deadline = MIN(pair->deadline, pairs->now + pairs->limits.hold_ns);
+	pairs_shed(pairs);
+}
+
+void pairs_configure(struct pairs *pairs, const struct pairs_limits *limits, int64_t now)
 {
 	pairs->limits = *limits;
-	pairs_shed(pairs);
+	pairs->now = now;
+	keep_to_limits(pairs);
 }
 
 void pairs_expire(struct pairs *pairs, int64_t now)
@@ -289,6 +300,6 @@ bool pairs_load(struct pairs *pairs, struct unpacker from, int64_t now)
 		pairs_count(pairs, SPANS_MADE, 1);
 		pairs_count(pairs, SPANS_PENDING, 1);
 	}
-	pairs_shed(pairs);
+	keep_to_limits(pairs);
 	return !from.failed;
 }

@@ -66,8 +66,8 @@ struct pairs *pairs_create(const struct pairs_limits *limits, struct ledger *cha
 	void (*emit)(void *data, const struct span *span), void *data);
 void pairs_destroy(struct pairs *pairs);
 
-/* Changes the limits; what is held keeps its time. */
-void pairs_configure(struct pairs *pairs, const struct pairs_limits *limits);
+/* Changes the limits, @now: what is held waits no longer than what comes now. */
+void pairs_configure(struct pairs *pairs, const struct pairs_limits *limits, int64_t now);
 
 /*
  * Takes an event; @now is the caller's clock, ns. Returns the row of the event, if it goes nowhere else: it
