@@ -5,7 +5,7 @@
 
 #include "core/ledger.h"
 
-/* Thousands of users times CPUs: no node has more. */
+/* Thousands of users times CPUs: no node has more (relayscan.c leaves out streams that programs make up). */
 #define POSITIONS_MAX (1024 * 1024)
 
 struct positions {

@@ -12,6 +12,8 @@
 
 /* Indexes are small; a file beyond this is none. */
 #define INDEX_MAX (256 * 1024 * 1024)
+/* A number of a CPU has no more. */
+#define CPU_DIGITS 9
 
 /* Indexes */
 
@@ -60,9 +62,45 @@ static void found_wrong(struct indexes *indexes, const struct stream_key *key, c
 		path, error ? g_strerror(error) : "it has entries that cannot be");
 }
 
+/* The number of the CPU in CHANNEL_CPU_FILE; false: there is none. */
+static bool cpu_of(const char *file, uint64_t *cpu)
+{
+	const char *end = strrchr(file, '_'), *at = end;
+
+	*cpu = 0;
+	while (at && at > file && g_ascii_isdigit(at[-1]))
+		at--;
+	if (!at || at == end || at == file || at[-1] != '_' || end - at > CPU_DIGITS)
+		return false;
+	*cpu = g_ascii_strtoull(at, NULL, 10);
+	return true;
+}
+
+/* Entries of one file. */
+struct entries {
+	const struct indexes *of;
+	uint64_t cpu;
+	bool knows_cpu, odd;
+};
+
+/* A program can write the stream's number, and would have one more stream with each packet. */
+static void take_entry(void *data, const struct relay_packet *packet)
+{
+	struct entries *entries = data;
+
+	if (!entries->knows_cpu)
+		entries->cpu = packet->id;
+	entries->knows_cpu = true;
+	if (packet->id == entries->cpu)
+		entries->of->take(entries->of->data, packet);
+	else
+		entries->odd = true;
+}
+
 static void read_index(struct indexes *indexes, const struct stream_key *key, int trace, const char *name)
 {
 	g_autofree char *path = g_strconcat("index/", name, NULL), *file = NULL;
+	struct entries entries = {.of = indexes};
 	struct buffer index = {0};
 
 	if (!read_file(openat(trace, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), &index)) {
@@ -71,7 +109,8 @@ static void read_index(struct indexes *indexes, const struct stream_key *key, in
 	} else {
 		file = g_strndup(name, strlen(name) - strlen(".idx"));
 		indexes->file = g_string_chunk_insert_const(indexes->files->names, file);
-		if (!relay_index_read(index.data, index.size, indexes->take, indexes->data))
+		entries.knows_cpu = cpu_of(file, &entries.cpu);
+		if (!relay_index_read(index.data, index.size, take_entry, &entries) || entries.odd)
 			found_wrong(indexes, key, path, 0);
 	}
 	buffer_free(&index);

@@ -30,7 +30,7 @@ uint64_t relay_newest(
 	struct relayfiles *files, const struct stream_key *key, const struct positions *positions);
 
 /* Whether one of the indexes that were read since the last call has entries that cannot be, as packets that
- * end before they begin, or begin together; and whose it is. */
+ * end before they begin, or begin together, or are of another CPU than their file; and whose it is. */
 bool relay_scan_was_odd(struct relayfiles *files, uint64_t *user);
 
 /* Looks up one packet: for intake_options. */

@@ -446,6 +446,46 @@ START_TEST(a_forged_entry_hides_no_other)
 }
 END_TEST
 
+/* A program that writes another stream's number into each packet makes no streams; what is its file's counts.
+ */
+START_TEST(streams_of_other_cpus)
+{
+	static const char *const names[] = {"spans_3_0", "a_long_name_3_12", "unnumbered", "spans_-1_0"};
+	g_autofree char *folder = g_build_filename(trace, "index", NULL);
+	struct positions *positions = positions_create();
+	struct relayfiles *files;
+	uint64_t user;
+
+	put_stream(0, 0, 0, 0);
+	files = open_files();
+	for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *name = g_strconcat(names[i], ".idx", NULL), *path = NULL;
+		struct buffer index = {0};
+		GArray *packets;
+
+		put_index_header(&index, 0xC1F1DCC1, 72);
+		put_entry(&index, 3, 0, 0);
+		for (uint64_t n = 1; n < 100; n++)
+			put_entry(&index, n % 10 ? 1000 + n : 3, n, n * PACKET);
+		put_file(folder, name, index.data, index.size);
+		packets = scan_as(files, positions, RELAY_PART);
+		ck_assert_uint_eq(packets->len, 10);
+		for (guint j = 0; j < packets->len; j++) {
+			ck_assert_uint_eq(sequence_at(packets, j), 10 * j);
+			ck_assert_uint_eq(g_array_index(packets, struct relayfiles_packet, j).key.id, 3);
+		}
+		ck_assert(relay_scan_was_odd(files, &user));
+		ck_assert_uint_eq(user, 7);
+		path = g_build_filename(folder, name, NULL);
+		ck_assert_int_eq(g_remove(path), 0);
+		g_array_unref(packets);
+		buffer_free(&index);
+	}
+	relayfiles_close(files);
+	positions_destroy(positions);
+}
+END_TEST
+
 /* With too few descriptors it is never all that there is, and never thought to be. */
 START_TEST(scanned_with_few_descriptors)
 {
@@ -812,6 +852,7 @@ int main(void)
 	tcase_add_test(cases, packets_that_begin_together);
 	tcase_add_test(cases, no_index_yet);
 	tcase_add_test(cases, a_forged_entry_hides_no_other);
+	tcase_add_test(cases, streams_of_other_cpus);
 	tcase_add_test(cases, scanned_with_few_descriptors);
 	tcase_add_test(cases, folders_that_cannot_be_listed);
 	tcase_add_test(cases, folders_of_others);

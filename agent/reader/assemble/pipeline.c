@@ -335,7 +335,8 @@ void pipeline_odd_packets(struct pipeline *pipeline, uint64_t user)
 	const struct event event = {.has_user = true, .user = (uint32_t)user};
 
 	misuse_note(pipeline_misuses(pipeline), MISUSE_CLOCK, &event, (struct text){0}, (struct text){0},
-		"lttng-relayd's index has packets that end before they begin, or begin with the one before");
+		"lttng-relayd's index has packets that end before they begin, begin with the one before, or "
+		"are of another CPU than their file");
 }
 
 struct misuses *pipeline_misuses(struct pipeline *pipeline)
