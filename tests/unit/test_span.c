@@ -436,6 +436,32 @@ START_TEST(test_pieces_that_go_ahead)
 }
 END_TEST
 
+/* Nor is one if the reader has started again since. */
+START_TEST(test_pieces_that_went_ahead_of_a_restart)
+{
+	struct event end = whole("!pieces 1\n");
+	struct buffer saved = {0};
+
+	take(piece(EVENT_TAG, "early", "1"), 0);
+	assembler_expire(assembler, 1000 * MS);
+	assert_emitted("a/1<0 kind1 op@svc +0/0 early=1\n");
+	assembler_save(assembler, 1000 * MS, &saved);
+	assembler_destroy(assembler);
+	assembler = assembler_create(&limits, &rows, note, NULL);
+	ck_assert(load(assembler, &saved, saved.size, 0));
+	buffer_free(&saved);
+	take(end, 6000);
+	assert_emitted("a/1<0 kind1 op@svc -5000/5000\n");
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 0);
+	end.span_id = 2;
+	end.start = CLOCK0;
+	end.clock += 5 * MS;
+	take(end, 6000);
+	assert_emitted("a/2<0 kind1 op@svc -5000/5000 blkin.truncated=1 of 1 annotations and tags\n");
+	ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 1);
+}
+END_TEST
+
 static void assert_explained(struct event event, enum misuse_kind kind, const char *what)
 {
 	struct misuses *misuses = assembler_misuses(assembler);
@@ -812,6 +838,7 @@ int main(void)
 	tcase_add_test(tests, test_pieces_without_their_span);
 	tcase_add_test(tests, test_pieces_that_do_not_come);
 	tcase_add_test(tests, test_pieces_that_go_ahead);
+	tcase_add_test(tests, test_pieces_that_went_ahead_of_a_restart);
 	tcase_add_test(tests, test_rejections_are_explained);
 	tcase_add_test(tests, test_rejections);
 	tcase_add_test(tests, test_too_many_lines);

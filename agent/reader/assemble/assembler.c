@@ -22,6 +22,9 @@
 /* The tag of a span that has lost some of its annotations and tags. */
 #define TRUNCATED "blkin.truncated"
 
+/* The first event after what was loaded is still to come. */
+#define RESUMES UINT64_MAX
+
 /* The year 2096: late enough, and sums of two times cannot overflow. */
 #define EVENT_TIME_MAX INT64_C(4000000000000000000)
 
@@ -43,7 +46,8 @@ struct assembler {
 	struct pending_span_memory memory; /* of the emitted span, if it was pending */
 	struct buffer joined;              /* its lines, if some came before it */
 	struct early_pieces early;         /* of spans that were emitted before their event came */
-	char missing[64];                  /* what the tag of the emitted span says is missing */
+	uint64_t resumed; /* the clock of the first event after what was loaded, or RESUMES; 0: nothing was */
+	char missing[64]; /* what the tag of the emitted span says is missing */
 	struct misuses misuses;
 };
 
@@ -273,6 +277,7 @@ bool assembler_load(struct assembler *assembler, struct unpacker *from, int64_t 
 		put_in(assembler, pending);
 	}
 	keep_to_limits(assembler, now);
+	assembler->resumed = from->failed ? 0 : RESUMES;
 	return !from->failed;
 }
 
@@ -431,14 +436,16 @@ static void take_piece(struct assembler *assembler, const struct event *event, i
 	gather(assembler, event, &part, now);
 }
 
-/* How many pieces of the current span's have not come: of those it has, so many @came. */
-static uint64_t missing_pieces(struct assembler *assembler, const struct pending_key *key, uint64_t came)
+/* How many pieces of the current span's have not come: of those it has, so many @came. Those of a span that
+ * began before the assembler did may have been emitted early, which nobody knows any more. */
+static uint64_t missing_pieces(
+	struct assembler *assembler, const struct event *event, const struct pending_key *key, uint64_t came)
 {
 	uint64_t all = assembler->lines.pieces;
 
 	if (came < all)
 		came += early_pieces_take(&assembler->early, key);
-	return all > came ? all - came : 0;
+	return all > came && event->start >= assembler->resumed ? all - came : 0;
 }
 
 /* The tag that says so; its text is the assembler's. */
@@ -484,7 +491,7 @@ static void emit_with_pieces(
 
 	take_out(assembler, pending);
 	missing = read_joined(assembler, event, pending, span, &is_cut);
-	missing += missing_pieces(assembler, &pending->key, pending->pieces);
+	missing += missing_pieces(assembler, event, &pending->key, pending->pieces);
 	add_lines(pending, lines, 0);
 	if (missing || is_cut || lines->marks.left_out) {
 		struct tag tag = missing ? note_missing(assembler, event, missing) : note_cut(assembler);
@@ -511,7 +518,7 @@ static void take_span_of_pieces(struct assembler *assembler, const struct event 
 		emit_with_pieces(assembler, event, pending, span);
 		return;
 	}
-	missing = missing_pieces(assembler, &key, 0);
+	missing = missing_pieces(assembler, event, &key, 0);
 	if (missing || lines->marks.left_out)
 		lines->tags[span->tag_count++] =
 			missing ? note_missing(assembler, event, missing) : note_cut(assembler);
@@ -537,6 +544,8 @@ static void take_span(struct assembler *assembler, const struct event *event)
 
 void assembler_take(struct assembler *assembler, const struct event *event, int64_t now)
 {
+	if (assembler->resumed == RESUMES)
+		assembler->resumed = MIN(event->clock, (uint64_t)now); /* it may be a program's own clock */
 	if (event->time <= 0 || event->time > EVENT_TIME_MAX) {
 		count(assembler, EVENTS_REJECTED_TIME, 1);
 		misuse_note(&assembler->misuses, MISUSE_TIME, event, event->service, event->name,

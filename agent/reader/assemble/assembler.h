@@ -11,7 +11,8 @@
  * microseconds; for blkin:span the program's own start and finish.
  *
  * A blkin:span event says how many pieces its program recorded before. If some have not come, as LTTng
- * discards an event that is too large or finds no room, the span has a tag that says so.
+ * discards an event that is too large or finds no room, the span has a tag that says so; not if it began
+ * before what was loaded, as what had come of it by then may be gone.
  */
 #ifndef READER_ASSEMBLE_ASSEMBLER_H
 #define READER_ASSEMBLE_ASSEMBLER_H
