@@ -109,7 +109,8 @@ static void read_session(struct reading *reading)
 	agent_link_end(reading->link);
 	progress_finish(reading->progress);
 	keeper_clean(reading->keeper);
-	agent_link_finish(reading->link, !keeps && !progress_session(reading->progress));
+	agent_link_finish(reading->link,
+		!keeps && !progress_session(reading->progress) && !progress_over(reading->progress)->len);
 }
 
 /* Sanitizers take memory of their own. */

@@ -3,11 +3,13 @@
 
 import glob
 import os
+import signal
 import time
 
 import pytest
 from expect import key_of
 from rig.load import KEEP, LOAD
+from rig.lttng import sessions_of
 from rig.process import wait_until
 
 
@@ -50,6 +52,23 @@ def test_killed_while_removing(node, receiver, name):
     wait_removed(folder)
     wait_until(lambda: len(node.session_folders()) == 1, 10, "one session to be left")
     assert node.ledger().sent == 100
+
+
+def test_stopped_when_another_session_has_just_taken_over(node, receiver):
+    """Although none is kept, the next agent knows of the old one: it reads none of it again, and takes it down."""
+    session = {"keep": "no"}
+    node.start_agent(receiver.port, session=session)
+    record(node)
+    node.write_config(receiver.port, session=session, events={"names": "alike:*"})
+    node.agent.send(signal.SIGHUP)
+    wait_until(lambda: node.status()["session"] == "blkin-2", 30, "it to be read", 0.01)
+    assert node.agent.stop() == 0
+    node.start_agent_again()
+    wait_until(lambda: len(node.session_folders()) == len(sessions_of(node)) == 1, 20, "one session to be left")
+    assert "without a checkpoint" not in node.agent.log()
+    node.run([LOAD, "-P", 1, "-n", 100])
+    receiver.wait_for(200)
+    assert node.agent.stop() == 0
 
 
 def test_something_is_in_the_way(node, receiver):
