@@ -53,7 +53,7 @@ void succession_start(struct supervisor *supervisor)
 {
 	struct page *page = supervisor->page;
 	const struct buffer *position;
-	uint64_t number;
+	uint64_t number, max_pending;
 	bool holds;
 	char error[256];
 	int end;
@@ -68,6 +68,7 @@ void succession_start(struct supervisor *supervisor)
 	pthread_mutex_lock(&supervisor->lock);
 	end = child_start(&supervisor->child, supervisor->page_fd, &supervisor->config, error, sizeof(error));
 	supervisor->configured = supervisor->renew = false;
+	max_pending = supervisor->settings.max_pending;
 	pthread_mutex_unlock(&supervisor->lock);
 	if (end < 0) {
 		schedule(supervisor, true);
@@ -77,8 +78,8 @@ void succession_start(struct supervisor *supervisor)
 	}
 	/* what it takes up may be more than what it may have pending from now on */
 	position = checkpoint_newest(supervisor->options.checkpoint, &number, &holds);
-	channel_init(&supervisor->channel, end, &page->ring,
-		FRAME_MAX + 2 * MAX(supervisor->settings.max_pending, position->size));
+	channel_init(
+		&supervisor->channel, end, &page->ring, FRAME_MAX + 2 * MAX(max_pending, position->size));
 }
 
 static enum death death_of(const struct supervisor *supervisor)

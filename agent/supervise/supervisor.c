@@ -359,6 +359,7 @@ struct supervisor *supervisor_create(const struct supervisor_options *options)
 {
 	const struct config *config = options->config;
 	struct supervisor *supervisor = g_new0(struct supervisor, 1);
+	int error;
 
 	supervisor->options = *options;
 	supervisor->user = config->user;
@@ -371,15 +372,19 @@ struct supervisor *supervisor_create(const struct supervisor_options *options)
 	supervisor->wellness = wellness_create(config->tracing_group);
 	supervisor->flight = flight_create(config);
 	supervisor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	error = supervisor->wake < 0 ? errno : 0;
 	supervisor->page = page_create(&supervisor->page_fd);
+	if (!error && !supervisor->page)
+		error = errno;
 	reader_status_init(&supervisor->status, supervisor->page);
 	take_config(supervisor, config);
 	if (supervisor->page)
 		supervisor->canary = canary_create(config, supervisor->page);
-	if (supervisor->wake >= 0 && supervisor->page &&
-		pthread_create(&supervisor->thread, NULL, run, supervisor) == 0)
+	if (!error)
+		error = pthread_create(&supervisor->thread, NULL, run, supervisor);
+	if (!error)
 		return supervisor;
-	log_error("the session cannot be read: %s", g_strerror(errno));
+	log_error("the session cannot be read: %s", g_strerror(error));
 	supervisor_free(supervisor);
 	return NULL;
 }
