@@ -50,14 +50,14 @@ enum frame_type {
 	FRAME_WELL,      /* a user whose trace could be read alone */
 	FRAME_ENDED,     /* it has read what it was to read; it waits for FRAME_FINISH */
 	FRAME_FINISHED,  /* whether anything is left to be read: 0 or 1; it exits */
+	FRAME_SNAPPED,   /* the number of a snapshot, and why there is none, as text: "" if there is */
 	/* the agent to the reader */
 	FRAME_START,     /* struct orders */
 	FRAME_CONFIGURE, /* struct settings */
 	FRAME_SETTLED,   /* the number of a position that holds, and what it cost to write it, ns */
 	FRAME_STOP,      /* the time that it has, ns */
 	FRAME_LEAVE,     /* another reader takes over */
-	FRAME_SNAPSHOT,  /* the number of one that the flight recorder is to give, into FLIGHT_SNAPSHOT; */
-	FRAME_SNAPPED,   /* the reader's answer: the number, and why there is none, as text: "" if there is */
+	FRAME_SNAPSHOT,  /* the number of one that the flight recorder is to give, into FLIGHT_SNAPSHOT */
 	FRAME_FINISH     /* the last one: channel.c */
 };
 

@@ -222,7 +222,7 @@ static bool take_up(struct progress *progress, const struct orders *orders)
 	return pipeline_load(progress->pipeline, pending);
 }
 
-/* Forgets what was taken up of checkpoint that are damaged. */
+/* Forgets what was taken up of a checkpoint that is damaged. */
 static void start_empty(struct progress *progress)
 {
 	progress->has_session = false;

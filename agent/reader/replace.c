@@ -42,20 +42,21 @@
 static void describe(struct keeper *keeper, const GArray *stuck)
 {
 	g_autoptr(GString) users = g_string_new(NULL);
-	uint64_t last = UINT64_MAX;
+	uint64_t last = 0;
+	unsigned count = 0;
 
-	for (guint i = 0; i < stuck->len && users->len < sizeof(keeper->stuck) / 3; i++) {
+	for (guint i = 0; i < stuck->len && users->len < sizeof(keeper->stuck) / 4; i++) {
 		const struct viewer_stream *stream = &g_array_index(stuck, struct viewer_stream, i);
 
-		if (stream->user != last)
-			g_string_append_printf(
-				users, "%s%" G_GUINT64_FORMAT, users->len ? ", " : "", stream->user);
+		if (count && stream->user == last)
+			continue;
+		g_string_append_printf(users, "%s%" G_GUINT64_FORMAT, count++ ? ", " : "", stream->user);
 		last = stream->user;
 	}
 	snprintf(keeper->stuck, sizeof(keeper->stuck),
-		"a program of user %s was killed, or is stopped, in the middle of recording an event: what "
-		"that user's programs record on the same CPU does not come",
-		users->str);
+		"a program of %s %s was killed, or is stopped, in the middle of recording an event: what %s "
+		"programs record on the same CPU does not come",
+		count > 1 ? "each of users" : "user", users->str, count > 1 ? "these users'" : "that user's");
 }
 
 bool keeper_find_name(struct keeper *keeper, char *name, size_t size)

@@ -48,7 +48,7 @@ struct canary *canary_create(const struct config *config, struct page *page);
 /* Whether there is a session for it to be recorded into. */
 enum canary_session {
 	CANARY_SESSION_NONE,    /* it is gone: a new one is better made without it, as what comes of programs
-				   that    register meanwhile may not be readable live at first */
+				   that register meanwhile may not be readable live at first */
 	CANARY_SESSION_UNKNOWN, /* it is not read at the moment, or was just made */
 	CANARY_SESSION_READ
 };

@@ -47,7 +47,7 @@ int child_text_file(const struct buffer *text);
  * socket; or -1, with why in @error. */
 int child_start(struct child *child, int page, const struct buffer *config, char *error, size_t error_size);
 
-/* Whether it runs on. If it hangs it is ended, which takes effect a moment later. */
+/* Looks whether it moves. If it hangs it is ended, which takes effect a moment later. */
 void child_watch(struct child *child, struct page *page);
 
 /* So long, in ns, it has waited for nobody since it moved last, as it was watched: it computed, or was ready

@@ -3,8 +3,8 @@
  * Which spans a subscriber wants to see, and how it asks for them: as the query of a URI. What cannot be told
  * without reading the span (its tags) is left to the command, which looks at all of this again.
  */
-#ifndef SUPERVISE_WISH_H
-#define SUPERVISE_WISH_H
+#ifndef SUPERVISE_TAILFILTER_H
+#define SUPERVISE_TAILFILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

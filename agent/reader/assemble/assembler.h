@@ -2,10 +2,10 @@
 /*
  * Assembles spans from events.
  *
- * A blkin:span event without pieces is a complete span. Classic annotations and pieces are collected by
- * (trace id, span id, service) until the span ends (cr or ss and then `grace`; for pieces, their span event)
- * or has been silent for `linger`. Memory is bounded; when it runs short, the spans that were silent longest
- * are emitted incomplete.
+ * A blkin:span event without pieces is a complete span. Classic annotations are collected by (trace id, span
+ * id, service), and pieces also by the upper half of the trace id, the span's kind and the user, until the
+ * span ends (cr or ss and then `grace`; for pieces, their span event) or has been silent for `linger`. Memory
+ * is bounded; when it runs short, the spans that were silent longest are emitted incomplete.
  *
  * Every span has a timestamp and a duration: the time of the first event, and max(1, last - first)
  * microseconds; for blkin:span the program's own start and finish.

@@ -6,20 +6,20 @@
 #include <glib.h>
 
 #include "base/memfind.h"
+#include "core/text.h"
+#include "reader/assemble/spannumber.h"
 
+/* The upper half of a trace id, in lower-case hexadecimal digits. */
+#define HIGH "high="
 #define HIGH_DIGITS 16
-
-static bool is_word(const char *at, size_t size, const char *word)
-{
-	return strlen(word) == size && memcmp(at, word, size) == 0;
-}
+#define HIGH_SIZE (strlen(HIGH) + HIGH_DIGITS)
 
 static bool read_kind(struct span_head *head, const char *at, size_t size)
 {
 	static const char *const kinds[] = {"local", "client", "server", "producer", "consumer"};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-		if (is_word(at, size, kinds[i])) {
+		if (text_is((struct text){at, (uint32_t)size}, kinds[i])) {
 			head->kind = (enum span_kind)i;
 			return true;
 		}
@@ -27,30 +27,18 @@ static bool read_kind(struct span_head *head, const char *at, size_t size)
 	return false;
 }
 
-/* The upper half of a trace id, in lower-case hex digits. */
-static bool read_high(struct span_head *head, const char *at, size_t size)
-{
-	if (size != HIGH_DIGITS)
-		return false;
-	for (size_t i = 0; i < size; i++) {
-		int digit = g_ascii_isupper(at[i]) ? -1 : g_ascii_xdigit_value(at[i]);
-
-		if (digit < 0)
-			return false;
-		head->trace_id_high = head->trace_id_high << 4 | (uint64_t)digit;
-	}
-	return true;
-}
-
 /* A word that follows the kind. */
 static bool read_word(struct span_head *head, const char *at, size_t size)
 {
-	if (is_word(at, size, "shared"))
+	const struct text word = {at, (uint32_t)size};
+
+	if (text_is(word, "shared"))
 		head->shared = true;
-	else if (is_word(at, size, "debug"))
+	else if (text_is(word, "debug"))
 		head->debug = true;
 	else
-		return size > 5 && memcmp(at, "high=", 5) == 0 && read_high(head, at + 5, size - 5);
+		return size == HIGH_SIZE && memcmp(at, HIGH, strlen(HIGH)) == 0 &&
+		       span_hex_read(at + strlen(HIGH), HIGH_DIGITS, &head->trace_id_high);
 	return true;
 }
 

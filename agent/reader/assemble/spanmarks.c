@@ -92,20 +92,6 @@ static bool read_of_annotation(struct span_marks *marks, size_t count, const cha
 	return true;
 }
 
-/* So many lower-case hex digits. */
-static bool read_hex(const char *at, size_t digits, uint64_t *number)
-{
-	*number = 0;
-	for (size_t i = 0; i < digits; i++) {
-		int digit = g_ascii_isupper(at[i]) ? -1 : g_ascii_xdigit_value(at[i]);
-
-		if (digit < 0)
-			return false;
-		*number = *number << 4 | (uint64_t)digit;
-	}
-	return true;
-}
-
 /* "HEX32-HEX16-HEX8=TRACESTATE": the trace, the span, and OTLP's flags. */
 static bool read_link(struct span_marks *marks, const char *at, const char *end)
 {
@@ -114,10 +100,10 @@ static bool read_link(struct span_marks *marks, const char *at, const char *end)
 	uint64_t flags;
 
 	if (end - at <= size || at[2 * ID_DIGITS] != '-' || at[3 * ID_DIGITS + 1] != '-' || at[size] != '=' ||
-		!read_hex(at, ID_DIGITS, &new.link.trace_id_high) ||
-		!read_hex(at + ID_DIGITS, ID_DIGITS, &new.link.trace_id) ||
-		!read_hex(at + 2 * ID_DIGITS + 1, ID_DIGITS, &new.link.id) ||
-		!read_hex(at + 3 * ID_DIGITS + 2, ID_DIGITS / 2, &flags))
+		!span_hex_read(at, ID_DIGITS, &new.link.trace_id_high) ||
+		!span_hex_read(at + ID_DIGITS, ID_DIGITS, &new.link.trace_id) ||
+		!span_hex_read(at + 2 * ID_DIGITS + 1, ID_DIGITS, &new.link.id) ||
+		!span_hex_read(at + 3 * ID_DIGITS + 2, ID_DIGITS / 2, &flags))
 		return false;
 	new.link.flags = (uint32_t)flags;
 	new.link.trace_state = span_text_read(at + size + 1, end, &marks->texts);
@@ -144,21 +130,22 @@ static bool read_of_link(struct span_marks *marks, const char *at, const char *e
 
 /* Notes: "!NAME=VALUE" */
 
-static bool note_is(const char *at, const char *equals, const char *name)
+static struct text word_of(const char *at, const char *end)
 {
-	return (size_t)(equals - at) == strlen(name) && !memcmp(at, name, strlen(name));
+	return (struct text){at, (uint32_t)(end - at)};
 }
 
 /* "ok" or "error", and after a blank what went wrong. */
 static bool read_status(struct span_marks *marks, const char *at, const char *end)
 {
 	const char *blank = memchr(at, ' ', (size_t)(end - at)), *word_end = blank ? blank : end;
+	const struct text word = word_of(at, word_end);
 
-	if (note_is(at, word_end, "ok"))
+	if (text_is(word, "ok"))
 		marks->more.status = SPAN_STATUS_OK;
-	else if (note_is(at, word_end, "error"))
+	else if (text_is(word, "error"))
 		marks->more.status = SPAN_STATUS_ERROR;
-	else if (note_is(at, word_end, "unset"))
+	else if (text_is(word, "unset"))
 		marks->more.status = SPAN_STATUS_UNSET;
 	else
 		return false;
@@ -219,7 +206,7 @@ static bool read_text_note(struct span_marks *marks, const char *at, const char 
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(notes); i++) {
-		if (note_is(at, equals, notes[i].name)) {
+		if (text_is(word_of(at, equals), notes[i].name)) {
 			*notes[i].text = span_text_read(equals + 1, end, &marks->texts);
 			return true;
 		}
@@ -235,13 +222,13 @@ static bool read_note(struct span_marks *marks, const char *at, const char *end)
 	if (!equals)
 		return false;
 	value = equals + 1;
-	if (note_is(at, equals, "time"))
+	if (text_is(word_of(at, equals), "time"))
 		return read_time(marks, value, end);
-	if (note_is(at, equals, "status"))
+	if (text_is(word_of(at, equals), "status"))
 		return read_status(marks, value, end);
-	if (note_is(at, equals, "dropped"))
+	if (text_is(word_of(at, equals), "dropped"))
 		return read_dropped(marks, value, end);
-	if (note_is(at, equals, "sdk")) {
+	if (text_is(word_of(at, equals), "sdk")) {
 		if (!read_number(value, end, UINT32_MAX, &number))
 			return false;
 		marks->more.flags = (uint32_t)number;

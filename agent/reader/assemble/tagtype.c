@@ -11,11 +11,6 @@
 /* Longest number that a client writes, with room. */
 #define NUMBER_SIZE 40
 
-static bool is_word(struct text value, const char *word)
-{
-	return value.size == strlen(word) && !memcmp(value.data, word, value.size);
-}
-
 static bool copy_number(char number[NUMBER_SIZE], struct text value)
 {
 	if (!value.size || value.size >= NUMBER_SIZE || g_ascii_isspace(value.data[0]))
@@ -75,7 +70,7 @@ static enum tag_type type_of(char letter, struct text value, double *real)
 	case 'd':
 		return is_double(value, real) ? TAG_DOUBLE : TAG_TEXT;
 	case 'b':
-		return is_word(value, "true") || is_word(value, "false") ? TAG_BOOL : TAG_TEXT;
+		return text_is(value, "true") || text_is(value, "false") ? TAG_BOOL : TAG_TEXT;
 	default:
 		return TAG_TEXT;
 	}
