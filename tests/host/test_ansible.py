@@ -91,6 +91,17 @@ def test_role(administrator, fresh):
     changed, said = administrator.play(blkin_outputs=other, blkin_config=slower)
     assert changed == 0, said
     assert "restart-due" not in [finding["code"] for finding in fresh.status()["findings"]]
+    # an agent that does not collect is a failure; that it has no collector here is none
+    fresh.systemctl("mask", "--runtime", "--now", "lttng-sessiond")
+    _, said = administrator.play(2, blkin_outputs=other, blkin_config=slower)
+    assert "The agent collects" in said and "503" in said
+
+
+def test_rollout_ends_at_a_failure():
+    """Ansible goes on with the next tenth, unless all of one have failed or it is told to end."""
+    with open(PLAYBOOK, encoding="utf-8") as file:
+        said = file.read()
+    assert re.search(r"^  serial: 10%$", said, re.MULTILINE) and re.search(r"^  max_fail_percentage: 0$", said, re.MULTILINE)
 
 
 def test_variables_of_the_page():
