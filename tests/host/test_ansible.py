@@ -93,6 +93,7 @@ def test_role(administrator, fresh):
     assert "restart-due" not in [finding["code"] for finding in fresh.status()["findings"]]
     # an agent that does not collect is a failure; that it has no collector here is none
     fresh.systemctl("mask", "--runtime", "--now", "lttng-sessiond")
+    wait_until(lambda: not fresh.collecting(), 20, "the agent to notice")
     _, said = administrator.play(2, blkin_outputs=other, blkin_config=slower)
     assert "The agent collects" in said and "503" in said
 
