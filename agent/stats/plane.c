@@ -100,7 +100,8 @@ bool plane_since(const struct plane *plane, const struct statistics *statistics,
 	series->timed = is.timed - was.timed;
 	series->sum = is.sum - was.sum;
 	series->fine = cell_is_fine(statistics, cell);
-	cell_histogram(statistics, cell, plane->parts, &series->histogram);
+	/* of all zeros nothing is subtracted: since the start a bucket may have more than 2^32 */
+	cell_histogram(statistics, cell, plane->part_count ? plane->parts : NULL, &series->histogram);
 	series->max = max_since(series, is.max, was.max);
 	return true;
 }

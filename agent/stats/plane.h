@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * All counts of the statistics as they were at one moment, place by place as the statistics have them: what
- * came about since is a subtraction. The counts of a bucket are modulo 2^32, which no window reaches.
+ * came about since is a subtraction. The counts of a bucket are modulo 2^32, which no
+ * window reaches; of a plane that has none they are whole.
  *
  * A plane takes memory for what was counted only, and 4.3 MB at most.
  */

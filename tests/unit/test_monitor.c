@@ -9,6 +9,7 @@
 #include <glib.h>
 
 #include "base/clock.h"
+#include "stats/inner.h"
 #include "stats/monitor.h"
 
 #include "config/load.h"
@@ -39,6 +40,29 @@ static void teardown(void)
 	config_free(&config);
 	end_statistics();
 }
+
+/* What is shown since the start has no end, other than windows. */
+START_TEST(buckets_beyond_32_bits)
+{
+	const uint64_t many = UINT64_C(3) << 32;
+	const struct series *series;
+	uint32_t number;
+
+	add("a", "n", 1000, false, 1);
+	ck_assert(take());
+	number = (uint32_t)monitor_find(monitor, "a", "n");
+	for (unsigned octave = 0; octave < HISTOGRAM_OCTAVES; octave++)
+		for (unsigned step = 0; step < HISTOGRAM_STEPS; step++) {
+			counter *count = &statistics->parts[statistics->cells[number].part[octave]][step];
+
+			if (counter_get(count))
+				counter_add(count, many);
+		}
+	series = monitor_series(monitor, WINDOW_ALL, number);
+	ck_assert_ptr_nonnull(series);
+	ck_assert_uint_eq(histogram_total(&series->histogram), many + 1);
+}
+END_TEST
 
 /* A model: each span there was, and the tick after which it came. */
 
@@ -346,6 +370,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_set_timeout(cases, 120);
+	tcase_add_test(cases, buckets_beyond_32_bits);
 	tcase_add_test(cases, windows_are_exact);
 	tcase_add_test(cases, points_are_kept);
 	tcase_add_test(cases, limits_are_exceeded);
