@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,11 +33,6 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 	(void)walk;
 	remove(path);
 	return 0;
-}
-
-static bool is_answer(const char *name)
-{
-	return g_str_has_suffix(name, ".jsonl") || g_str_has_suffix(name, ".txt");
 }
 
 /* What is nobody's here is left alone: the folder may be a link to one that has more in it. */
@@ -67,63 +63,109 @@ bool flight_folder_has(const char *path, uint64_t trace_id)
 	return access(answer, F_OK) == 0;
 }
 
+/* Both of its files, or one that was left without the other. */
 struct answer {
-	char *path;
+	char *stem; /* their path, but for its ending */
 	struct timespec time;
 	uint64_t bytes;
 };
 
-static void answer_clear(void *data)
+/* That without which it is not found comes first. */
+static const char *const endings[] = {".jsonl", ".txt"};
+
+static void answer_free(void *data)
 {
-	g_free(((struct answer *)data)->path);
+	struct answer *answer = data;
+
+	g_free(answer->stem);
+	g_free(answer);
 }
 
-static gint compare_oldest_first(gconstpointer left, gconstpointer right)
+static int compare_times(const struct timespec *one, const struct timespec *other)
 {
-	const struct timespec *one = &((const struct answer *)left)->time,
-			      *other = &((const struct answer *)right)->time;
-
 	if (one->tv_sec != other->tv_sec)
 		return one->tv_sec < other->tv_sec ? -1 : 1;
 	return one->tv_nsec < other->tv_nsec ? -1 : one->tv_nsec > other->tv_nsec;
 }
 
-static uint64_t list_answers(const char *path, GArray *answers)
+static gint compare_oldest_first(gconstpointer left, gconstpointer right)
+{
+	return compare_times(&((const struct answer *)left)->time, &((const struct answer *)right)->time);
+}
+
+static struct answer *get_answer(GHashTable *answers, const char *path, const char *ending)
+{
+	g_autofree char *stem = g_strndup(path, strlen(path) - strlen(ending));
+	struct answer *answer = g_hash_table_lookup(answers, stem);
+
+	if (answer)
+		return answer;
+	answer = g_new0(struct answer, 1);
+	answer->stem = g_steal_pointer(&stem);
+	g_hash_table_insert(answers, answer->stem, answer);
+	return answer;
+}
+
+static const char *ending_of(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+		if (g_str_has_suffix(name, endings[i]))
+			return endings[i];
+	return NULL;
+}
+
+/* It is as old as the file that came last. Returns the file's size. */
+static uint64_t add_file(GHashTable *answers, const char *folder, const char *name)
+{
+	g_autofree char *path = g_build_filename(folder, name, NULL);
+	const char *ending = ending_of(name);
+	struct answer *answer;
+	struct stat status;
+
+	if (!ending || lstat(path, &status) != 0)
+		return 0;
+	answer = get_answer(answers, path, ending);
+	if (compare_times(&answer->time, &status.st_mtim) < 0)
+		answer->time = status.st_mtim;
+	answer->bytes += (uint64_t)status.st_size;
+	return (uint64_t)status.st_size;
+}
+
+static uint64_t list_answers(const char *path, GHashTable *answers)
 {
 	GDir *list = g_dir_open(path, 0, NULL);
 	uint64_t bytes = 0;
 	const char *name;
 
-	while (list && (name = g_dir_read_name(list))) {
-		struct answer answer = {.path = g_build_filename(path, name, NULL)};
-		struct stat status;
-
-		if (!is_answer(name) || lstat(answer.path, &status) != 0) {
-			g_free(answer.path);
-			continue;
-		}
-		answer.time = status.st_mtim;
-		answer.bytes = (uint64_t)status.st_size;
-		bytes += answer.bytes;
-		g_array_append_val(answers, answer);
-	}
+	while (list && (name = g_dir_read_name(list)))
+		bytes += add_file(answers, path, name);
 	if (list)
 		g_dir_close(list);
 	return bytes;
 }
 
+static bool remove_answer(const struct answer *answer)
+{
+	bool gone = true;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+		g_autofree char *path = g_strconcat(answer->stem, endings[i], NULL);
+
+		gone &= remove(path) == 0 || errno == ENOENT;
+	}
+	return gone;
+}
+
 void flight_folder_bound(const char *path, uint64_t bytes)
 {
-	g_autoptr(GArray) answers = g_array_new(FALSE, FALSE, sizeof(struct answer));
-	uint64_t all;
+	g_autoptr(GHashTable) answers = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, answer_free);
+	uint64_t all = list_answers(path, answers);
+	g_autoptr(GList) sorted = g_list_sort(g_hash_table_get_values(answers), compare_oldest_first);
 
-	g_array_set_clear_func(answers, answer_clear);
-	all = list_answers(path, answers);
-	g_array_sort(answers, compare_oldest_first);
-	for (guint i = 0; i < answers->len && all > bytes; i++) {
-		const struct answer *answer = &g_array_index(answers, struct answer, i);
+	for (const GList *at = sorted; at && all > bytes; at = at->next) {
+		const struct answer *answer = at->data;
 
-		if (remove(answer->path) == 0)
+		if (remove_answer(answer))
 			all -= answer->bytes;
 	}
 }

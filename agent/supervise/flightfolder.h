@@ -19,7 +19,7 @@ void flight_folder_clean(const char *path);
 /* Whether there is an answer. */
 bool flight_folder_has(const char *path, uint64_t trace_id);
 
-/* Removes the oldest answers, until all take no more than @bytes. */
+/* Removes the oldest answers, with both of their files, until all take no more than @bytes. */
 void flight_folder_bound(const char *path, uint64_t bytes);
 
 #endif

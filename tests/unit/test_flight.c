@@ -220,15 +220,17 @@ END_TEST
 START_TEST(oldest_go)
 {
 	put("0000000000000001.jsonl", 1000, 10);
-	put("0000000000000002.jsonl", 1000, 5);
-	put("0000000000000002.txt", 500, 6);
+	put("0000000000000002.txt", 500, 5); /* which is written first */
+	put("0000000000000002.jsonl", 1000, 6);
 	put("0000000000000003.jsonl", 1000, 20);
-	flight_folder_bound(folder, 3500);
-	ck_assert(has("0000000000000002.jsonl"));
-	flight_folder_bound(folder, 3499);
-	ck_assert(!has("0000000000000002.jsonl") && has("0000000000000002.txt"));
-	flight_folder_bound(folder, 1000);
-	ck_assert(!has("0000000000000002.txt") && !has("0000000000000001.jsonl"));
+	put("0000000000000004.txt", 100, 15); /* of which the other one is gone */
+	flight_folder_bound(folder, 3600);
+	ck_assert(has("0000000000000002.jsonl") && has("0000000000000002.txt"));
+	flight_folder_bound(folder, 3599);
+	ck_assert(!has("0000000000000002.jsonl") && !has("0000000000000002.txt"));
+	ck_assert(flight_folder_has(folder, 1));
+	flight_folder_bound(folder, 1099);
+	ck_assert(!has("0000000000000001.jsonl") && !has("0000000000000004.txt"));
 	ck_assert(flight_folder_has(folder, 3));
 	flight_folder_bound(folder, 999);
 	ck_assert(!flight_folder_has(folder, 3));
