@@ -216,6 +216,17 @@ static struct pipeline_sink sink_of(struct sender *sender)
 	return sink;
 }
 
+static int start_reading(struct sender *sender)
+{
+	int error = pthread_create(
+		&sender->thread, NULL, sender->sending->traces ? read_traces : read_lines, sender);
+
+	sender->sending->unable = error != 0;
+	if (error)
+		log_error("nothing can be read, as no thread can be made: %s", g_strerror(error));
+	return error;
+}
+
 static int start(struct sender *sender)
 {
 	const struct send_to *to = &sender->sending->to;
@@ -245,8 +256,7 @@ static int start(struct sender *sender)
 	event_add(sender->interrupted, NULL);
 	if (isatty(STDERR_FILENO))
 		event_add(sender->ticking, &often);
-	return pthread_create(
-		&sender->thread, NULL, sender->sending->traces ? read_traces : read_lines, sender);
+	return start_reading(sender);
 }
 
 static void end_print(struct sender *sender)
