@@ -55,7 +55,7 @@ static bool put_news(struct buffer *out, struct monitor *monitor)
 	unsigned above = 0, limited = 0;
 	uint32_t count = monitor_count(monitor);
 
-	for (uint32_t i = 1; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const struct series *series =
 			monitor_limits(monitor, i) ? monitor_series(monitor, WINDOW_1, i) : NULL;
 		struct figures figures;

@@ -118,7 +118,7 @@
 		clearTimeout(typing);
 		typing = setTimeout(search, TYPING, event.target.form);
 	});
-	document.addEventListener("visibilitychange", () => (document.hidden ? plan() : load()));
+	document.addEventListener("visibilitychange", () => (document.hidden || paused ? plan() : load()));
 	pause.hidden = false;
 	pause.addEventListener("click", () => {
 		paused = !paused;
