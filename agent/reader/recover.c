@@ -152,7 +152,7 @@ static uint64_t give_up(struct pass *pass, guint first, guint end, const char *t
 		positions_moved(positions);
 	}
 	if (lost)
-		pipeline_lost_packets(pass->recover->pipeline, lost - unreadable);
+		pipeline_lost_packets(pass->recover->pipeline, lost - unreadable, false);
 	if (unreadable)
 		pipeline_unreadable_packets(pass->recover->pipeline, unreadable);
 	return lost;
@@ -368,7 +368,7 @@ static enum recover_status read_files(struct pass *pass, struct extent *extent)
 			relayfiles_path(pass->files));
 	/* it is not known how many packets were there, but there were some */
 	if (extent->last && status == RECOVER_OK && scanned != RELAY_WHOLE && !extent->found)
-		pipeline_lost_packets(recover->pipeline, 1);
+		pipeline_lost_packets(recover->pipeline, 1, false);
 	pipeline_tick(recover->pipeline, clock_monotonic(), false);
 	return status;
 }

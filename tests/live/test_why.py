@@ -406,6 +406,24 @@ def test_discarded(made):
     assert before < until
 
 
+def test_a_program_discards(made):
+    """What a program's ring buffer had no room for says nothing of what the kernel did."""
+    story = made.story()
+    story.run(3 * MS)
+    story.enter("futex")
+    story.wait(4 * MS, "lock", waker=HOLDER)
+    story.leave()
+    middle = story.time
+    story.run(5 * MS)
+    story.end()
+    made.span(T0, T0 + MS, SPAN + 1)
+    made.spans.lose(0, middle + MS, 77)
+    made.span(T0, middle + 2 * MS, SPAN + 2)
+    made.span(T0, story.time)
+    for line in ask(made.write()):
+        assert line["missing"] == [] and "unknown" not in found(line)["parts"]
+
+
 def test_before_and_behind(made):
     """Before the first event of a thread, and behind the last one of all, nothing is known."""
     story = made.story(time=T0 + 5 * MS)

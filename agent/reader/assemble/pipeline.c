@@ -34,10 +34,11 @@ struct pipeline {
 	bool in_event; /* which is taken in part */
 	int64_t clock; /* the caller's, at its last call, from which a span's age is measured */
 	int64_t repair_logged;
-	struct pipeline_far far; /* of all events */
-	uint64_t discarded;      /* events of programs, by LTTng */
-	atomic_bool changed;     /* the limits below are new */
-	pthread_mutex_t lock;    /* guards them */
+	struct pipeline_far far;                          /* of all events */
+	uint64_t discarded;                               /* events of programs, by LTTng */
+	uint64_t kernel_events_lost, kernel_packets_lost; /* not handed over yet */
+	atomic_bool changed;                              /* the limits below are new */
+	pthread_mutex_t lock;                             /* guards them */
 	struct assembler_limits limits;
 	bool wants_events_next;
 };
@@ -52,12 +53,15 @@ static void hand(struct pipeline *pipeline, bool at_once)
 			.words = named ? pipeline->words.data : NULL,
 			.words_size = pipeline->words.size},
 		.events = {.batch = pipeline->events, .lasting = pipeline->events},
+		.kernel_events_lost = pipeline->kernel_events_lost,
+		.kernel_packets_lost = pipeline->kernel_packets_lost,
 	};
 
 	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &made, pipeline->clock, at_once);
 	pipeline->spans = batch_renew(pipeline->spans);
 	pipeline->events = batch_renew(pipeline->events);
 	pipeline->named.size = pipeline->words.size = 0;
+	pipeline->kernel_events_lost = pipeline->kernel_packets_lost = 0;
 }
 
 void pipeline_post(struct pipeline *pipeline)
@@ -312,7 +316,7 @@ void pipeline_canary(struct pipeline *pipeline)
 void pipeline_lost_events(struct pipeline *pipeline, uint64_t events, bool kernel)
 {
 	pipeline->change.row[EVENTS_LOST_RING] += (int64_t)events;
-	pipeline->discarded += kernel ? 0 : events;
+	*(kernel ? &pipeline->kernel_events_lost : &pipeline->discarded) += events;
 }
 
 uint64_t pipeline_discarded(const struct pipeline *pipeline)
@@ -320,9 +324,10 @@ uint64_t pipeline_discarded(const struct pipeline *pipeline)
 	return pipeline->discarded;
 }
 
-void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets)
+void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets, bool kernel)
 {
 	pipeline->change.row[PACKETS_LOST] += (int64_t)packets;
+	pipeline->kernel_packets_lost += kernel ? packets : 0;
 }
 
 void pipeline_unreadable_packets(struct pipeline *pipeline, uint64_t packets)

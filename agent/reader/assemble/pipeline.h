@@ -23,6 +23,8 @@ struct assembler_limits pipeline_limits(const struct config *config);
 /* What was made since the last time. */
 struct pipeline_output {
 	struct items spans, events; /* each may be none */
+	/* Of the change's EVENTS_LOST_RING and PACKETS_LOST, what is known to be the kernel's. */
+	uint64_t kernel_events_lost, kernel_packets_lost;
 };
 
 /* Where spans and events go. */
@@ -100,10 +102,10 @@ void pipeline_event_again(struct pipeline *pipeline);
 /* An event of the agent's own came back. */
 void pipeline_canary(struct pipeline *pipeline);
 
-/* LTTng reports that it discarded events, or packets, before they were read. @kernel: events of the kernel's.
- */
+/* LTTng reports that it discarded events, or packets, before they were read. @kernel: they are
+ * known to be the kernel's. */
 void pipeline_lost_events(struct pipeline *pipeline, uint64_t events, bool kernel);
-void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets);
+void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets, bool kernel);
 
 /* How many events of programs it has discarded, as far as this pipeline was told. */
 uint64_t pipeline_discarded(const struct pipeline *pipeline);

@@ -163,7 +163,7 @@ static void lose_packets(struct intake *intake, const struct stream *stream, uin
 {
 	const struct position *position = stream->position;
 
-	pipeline_lost_packets(intake->options.pipeline, count);
+	pipeline_lost_packets(intake->options.pipeline, count, stream->user == KERNEL_USER);
 	if (may_tell())
 		tell_lost_packets(stream, position, count,
 			((double)until - (double)position->done.begin) / NS_PER_SECOND);
@@ -388,7 +388,8 @@ static void take_discarded_packets(struct intake *intake, const bt_message *mess
 	bt_message_discarded_packets_get_count(message, &count);
 	stream->missing += count; /* counted once it is known whether they are new */
 	if (!stream->position)
-		pipeline_lost_packets(intake->options.pipeline, ledger_credible(count));
+		pipeline_lost_packets(
+			intake->options.pipeline, ledger_credible(count), stream->user == KERNEL_USER);
 }
 
 /* The stream that is behind all others has nothing up to a moment. */
