@@ -15,6 +15,7 @@
 #include "find_traces.h"
 #include "handover/frames.h"
 #include "import/around.h"
+#include "import/guard.h"
 #include "options.h"
 #include "why/kept.h"
 #include "why/run.h"
@@ -69,15 +70,17 @@ static int run_flight(const struct why_options *options, const struct config *co
 /* In what the agent has recorded. */
 static int run_here(const struct why_options *options, const struct config *config)
 {
-	g_autofree char *folder = g_dir_make_tmp("blkin-why-XXXXXX", NULL);
-	g_autofree char *scratch = folder ? g_build_filename(folder, "traces", NULL) : NULL;
+	g_autofree char *folder = NULL, *scratch = NULL;
 	GPtrArray *traces;
 	int status = EXIT_FAILURE;
 
+	guard_catch(); /* as the folder is to be removed */
+	folder = g_dir_make_tmp("blkin-why-XXXXXX", NULL);
 	if (!folder) {
 		log_error("no folder can be made in %s: %s", g_get_tmp_dir(), strerror(errno));
 		return EXIT_FAILURE;
 	}
+	scratch = g_build_filename(folder, "traces", NULL);
 	traces = session_copy(config, options->typed, scratch);
 	if (traces) {
 		if (options->flight)

@@ -63,11 +63,16 @@ void guard_watch(struct guard *guard)
 
 /* The child */
 
-static void be_child(struct guard *guard, void (*work)(void *data), void *data, int said)
+/* The parent tells it to end by SIGINT, whatever it got itself. */
+static void be_child(
+	struct guard *guard, void (*work)(void *data), void *data, int said, const sigset_t *blocked)
 {
 	const struct rlimit none = {0, 0};
 
 	signal(SIGINT, SIG_DFL);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	sigprocmask(SIG_SETMASK, blocked, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setrlimit(RLIMIT_CORE, &none);
 	if (said >= 0)
@@ -84,11 +89,25 @@ static void be_child(struct guard *guard, void (*work)(void *data), void *data, 
 static volatile sig_atomic_t interrupted;
 static volatile pid_t running;
 
+static const int ending[] = {SIGINT, SIGHUP, SIGTERM};
+#define ENDING (sizeof(ending) / sizeof(*ending))
+
 static void on_interrupt(int signal)
 {
+	(void)signal;
 	interrupted = 1;
 	if (running > 0)
-		kill(running, signal);
+		kill(running, SIGINT);
+}
+
+/* Of `nohup`, SIGHUP stays without effect. */
+void guard_catch(void)
+{
+	struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART}, was = {0};
+
+	for (size_t i = 0; i < ENDING; i++)
+		if (ending[i] != SIGHUP || sigaction(SIGHUP, NULL, &was) != 0 || was.sa_handler != SIG_IGN)
+			sigaction(ending[i], &action, NULL);
 }
 
 bool guard_interrupted(void)
@@ -118,24 +137,36 @@ static void keep_said(struct guard *guard, int from)
 	guard->said[size > 0 ? size : 0] = '\0';
 }
 
+/* A signal that comes meanwhile waits until either process knows what to do with it. */
+static void start(struct guard *guard, void (*work)(void *data), void *data, int said)
+{
+	sigset_t signals, before;
+
+	sigemptyset(&signals);
+	for (size_t i = 0; i < ENDING; i++)
+		sigaddset(&signals, ending[i]);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	running = interrupted ? -1 : fork();
+	if (running == 0)
+		be_child(guard, work, data, said, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 bool guard_run(struct guard *guard, void (*work)(void *data), void *data, bool silent, const char **how)
 {
-	struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
 	int said[2] = {-1, -1}, status = 0;
 
 	*how = "interrupted";
 	guard->steps = 0;
 	guard->stuck = guard->finished = false;
-	sigaction(SIGINT, &action, NULL);
+	guard_catch();
 	if (interrupted)
 		return false;
 	*how = "no memory or processes left";
 	if (silent && pipe2(said, O_NONBLOCK | O_CLOEXEC) != 0)
 		return false;
 	fflush(NULL);
-	running = fork();
-	if (running == 0)
-		be_child(guard, work, data, said[1]);
+	start(guard, work, data, said[1]);
 	if (running > 0) {
 		while (waitpid(running, &status, 0) < 0 && errno == EINTR)
 			;

@@ -41,7 +41,10 @@ bool guard_run(struct guard *guard, void (*work)(void *data), void *data, bool s
 /* In the child: the calling thread is going to read, and to count steps. */
 void guard_watch(struct guard *guard);
 
-/* Whether the parent got SIGINT, which it passed on. guard_run then runs nothing more. */
+/* From now on the parent ends in order on SIGINT, SIGHUP or SIGTERM; guard_run does this, too. */
+void guard_catch(void);
+
+/* Whether the parent got one of these, which it passed on as SIGINT. guard_run then runs nothing more. */
 bool guard_interrupted(void);
 
 #endif

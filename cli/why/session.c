@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "import/around.h"
+#include "import/guard.h"
 #include "session/relaycarve.h"
 #include "session/relayfiles.h"
 #include "session/relayscan.h"
@@ -199,7 +200,7 @@ GPtrArray *session_copy(const struct config *config, const char *typed, const ch
 
 	around_parse(typed, &id);
 
-	for (guint i = 0; i < sessions->len && !traces; i++) {
+	for (guint i = 0; i < sessions->len && !traces && !guard_interrupted(); i++) {
 		struct relayfiles *files;
 		char error[256];
 
@@ -212,7 +213,7 @@ GPtrArray *session_copy(const struct config *config, const char *typed, const ch
 		traces = copy(files, config, id, scratch);
 		relayfiles_close(files);
 	}
-	if (!traces && sessions->len)
+	if (!traces && sessions->len && !guard_interrupted())
 		log_error("no trace and no span %s is in the agent's files in %s%s: it is a second until a "
 			  "span is there, and `disk` of [session] bounds how many are",
 			typed, config->relay_output, why_id_hint(typed));

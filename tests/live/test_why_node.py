@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -75,6 +76,34 @@ def test_live(node, receiver, switched):
     assert os.listdir(node.path("tmp")) == []
     done = why(node, "abc")
     assert done.returncode == 1 and "no trace and no span abc is in the agent's files" in done.stderr
+    assert node.agent.stop() == 0
+
+
+def end_while_it_looks(node, trace, number):
+    """Sends that signal while its folder is there; returns how it ended."""
+    folder = node.path("tmp")
+    while True:
+        command = [node.built("cli/blkin"), "why", "--config", node.path("agent.conf"), trace]
+        with subprocess.Popen(command, env=dict(node.environment, TMPDIR=folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            wait_until(lambda: os.listdir(folder) or run.poll() is not None, 60, "its folder", 0.001)
+            run.send_signal(signal.SIGSTOP)
+            caught = os.listdir(folder) and run.poll() is None
+            run.send_signal(number)
+            run.send_signal(signal.SIGCONT)
+            run.communicate(timeout=60)
+        if caught:
+            return run.returncode
+
+
+def test_ended_early(node, receiver):
+    """Whatever ends it, what it has copied is removed."""
+    os.makedirs(node.path("tmp"))
+    start(node, receiver, events=TICKS)
+    trace = node.run([AROUND]).split()[0]
+    wait_until(lambda: why(node, trace).stdout.count("\n") == 2, 30, "both spans to be there", 0.5)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        assert end_while_it_looks(node, trace, number) == 1, number
+        assert os.listdir(node.path("tmp")) == [], number
     assert node.agent.stop() == 0
 
 
