@@ -79,7 +79,7 @@ static void keep_event(struct seeking *seeking, const char *json, size_t size, i
 		return;
 	span = around_spans_find(seeking->spans, &moment);
 	if (span)
-		around_span_put(span, around_event_make(json, size, time), around_event_free);
+		around_spans_put(seeking->spans, span, around_event_make(json, size, time));
 }
 
 static void take_events(
@@ -124,7 +124,8 @@ static void seek(void *data)
 		read_traces(
 			&seeking, &(struct traces_wanted){.events = true, .sink = {take_events, &seeking}});
 	if (around->found)
-		around->failed = !around_show(around->how, seeking.whole, seeking.spans);
+		around->failed =
+			!around_show(around->how, seeking.whole, seeking.spans, &around->guard.steps);
 	g_ptr_array_unref(seeking.whole);
 	around_spans_destroy(seeking.spans);
 	if (!around->damaged)

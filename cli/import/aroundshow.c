@@ -87,7 +87,7 @@ static void put_line(GString *out, const struct span2 *whole, const struct aroun
 	buffer_free(&json);
 }
 
-static bool show_lines(const GPtrArray *whole, const GPtrArray *list)
+static bool show_lines(const GPtrArray *whole, const GPtrArray *list, atomic_ulong *steps)
 {
 	g_autoptr(GString) out = g_string_new(NULL);
 	bool failed;
@@ -97,22 +97,25 @@ static bool show_lines(const GPtrArray *whole, const GPtrArray *list)
 
 		if (span)
 			put_line(out, span, list->pdata[i]);
+		atomic_fetch_add(steps, 1);
 	}
 	write_out((const uint8_t *)out->str, out->len, &failed);
 	return !failed;
 }
 
-bool around_show(const struct span_printer_options *how, GPtrArray *whole, struct around_spans *spans)
+bool around_show(const struct span_printer_options *how, GPtrArray *whole, struct around_spans *spans,
+	atomic_ulong *steps)
 {
 	const GPtrArray *list = around_spans_list(spans);
 
 	if (how->json)
-		return show_lines(whole, list);
+		return show_lines(whole, list, steps);
 	for (guint i = 0; i < list->len; i++) {
 		struct span2 *span = around_whole(whole, list->pdata[i]);
 
 		if (span)
 			annotate(span, list->pdata[i]);
+		atomic_fetch_add(steps, 1);
 	}
 	return show_tree(how, whole);
 }

@@ -3,6 +3,7 @@
 #ifndef IMPORT_AROUNDSHOW_H
 #define IMPORT_AROUNDSHOW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <glib.h>
@@ -13,9 +14,10 @@
 
 /*
  * Prints the trace's spans (@whole, of struct span2), each with its events: as a tree, or as a line of JSON
- * for each span. False if standard output does not take it, which is logged.
+ * for each span. Counts up @steps with each. False if standard output does not take it, which is logged.
  */
-bool around_show(const struct span_printer_options *how, GPtrArray *whole, struct around_spans *spans);
+bool around_show(const struct span_printer_options *how, GPtrArray *whole, struct around_spans *spans,
+	atomic_ulong *steps);
 
 /* Which of the trace's spans (of struct span2) it is: of several halves the one that began then; NULL if none
  * is. */

@@ -10,6 +10,7 @@ struct around_spans {
 	GPtrArray *list;        /* of struct around_span, owned */
 	GHashTable *kernel_ids; /* of threads, by what programs see: they differ in a container */
 	int64_t first, last;    /* ns since the epoch */
+	unsigned events;        /* of all of them */
 	bool sorted;
 };
 
@@ -227,12 +228,13 @@ struct around_span *around_spans_find(struct around_spans *spans, const struct a
 	return found;
 }
 
-void around_span_put(struct around_span *span, void *event, GDestroyNotify free_event)
+void around_spans_put(struct around_spans *spans, struct around_span *span, void *event)
 {
-	if (span->events->len < AROUND_EVENTS_MAX) {
+	if (span->events->len < AROUND_EVENTS_MAX && spans->events < AROUND_EVENTS_ALL) {
 		g_ptr_array_add(span->events, event);
+		spans->events++;
 		return;
 	}
-	free_event(event);
+	spans->free_event(event);
 	span->more++;
 }

@@ -20,6 +20,7 @@
 /* Bounds: a trace may have millions. */
 #define AROUND_SPANS_MAX 10000
 #define AROUND_EVENTS_MAX 1000 /* of one span */
+#define AROUND_EVENTS_ALL 100000
 
 /* A span, or one program's half of it. */
 struct around_span {
@@ -59,6 +60,6 @@ bool around_spans_reach(const struct around_spans *spans, int64_t time);
 struct around_span *around_spans_find(struct around_spans *spans, const struct around_moment *moment);
 
 /* Puts an event there, which it takes over, or counts it if there are too many. */
-void around_span_put(struct around_span *span, void *event, GDestroyNotify free_event);
+void around_spans_put(struct around_spans *spans, struct around_span *span, void *event);
 
 #endif

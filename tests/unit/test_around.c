@@ -138,12 +138,34 @@ START_TEST(bounds)
 	take(1, 100, 900, 5);
 	span = around_spans_list(spans)->pdata[0];
 	for (int i = 0; i < AROUND_EVENTS_MAX + 5; i++)
-		around_span_put(span, around_event_make("{}", 2, i), around_event_free);
+		around_spans_put(spans, span, around_event_make("{}", 2, i));
 	ck_assert_uint_eq(span->events->len, AROUND_EVENTS_MAX);
 	ck_assert_uint_eq(span->more, 5);
 	for (uint64_t i = 2; i < AROUND_SPANS_MAX + 10; i++)
 		take(i, 100, 900, 5);
 	ck_assert_uint_eq(around_spans_list(spans)->len, AROUND_SPANS_MAX);
+}
+END_TEST
+
+START_TEST(events_of_all)
+{
+	const GPtrArray *list;
+	uint64_t kept = 0, more = 0;
+
+	for (uint64_t i = 1; i <= AROUND_EVENTS_ALL / AROUND_EVENTS_MAX + 1; i++)
+		take(i, 100, 900, 5);
+	list = around_spans_list(spans);
+	for (guint i = 0; i < list->len; i++)
+		for (int k = 0; k < AROUND_EVENTS_MAX; k++)
+			around_spans_put(spans, list->pdata[i], around_event_make("{}", 2, k));
+	for (guint i = 0; i < list->len; i++) {
+		const struct around_span *span = list->pdata[i];
+
+		kept += span->events->len;
+		more += span->more;
+	}
+	ck_assert_uint_eq(kept, AROUND_EVENTS_ALL);
+	ck_assert_uint_eq(more, AROUND_EVENTS_MAX);
 }
 END_TEST
 
@@ -237,6 +259,7 @@ int main(void)
 	tcase_add_test(cases, classic_spans_last_from_first_to_last);
 	tcase_add_test(cases, switches_in_a_container);
 	tcase_add_test(cases, bounds);
+	tcase_add_test(cases, events_of_all);
 	tcase_add_test(cases, json);
 	tcase_add_test(cases, only_the_kernel_tells_of_others);
 	tcase_add_test(cases, nameless);
