@@ -321,8 +321,12 @@ static int read_options(struct import *import, int argc, char **argv)
 		return EX_OK;
 	if (option == OPTIONS_WRONG)
 		return EX_USAGE;
-	if ((server && to->print) || (to->printing.json && !to->print && !import->around)) {
-		log_error("--print goes with --json, and not with --server");
+	if (server && to->print) {
+		log_error("--print does not go with --server");
+		return EX_USAGE;
+	}
+	if (to->printing.json && !to->print && !import->around) {
+		log_error("--json needs --print, or --around");
 		return EX_USAGE;
 	}
 	if (import->around && (server || to->print)) {

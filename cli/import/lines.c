@@ -144,19 +144,31 @@ static bool next_line(struct source *from, struct text *line)
 	return end || (line->size > 0 && !ferror(from->file));
 }
 
+/* Of a request of OTLP, the spans beside one that is none are taken. */
+static void say_bad(const char *path, uint64_t number, uint64_t taken)
+{
+	if (taken)
+		log_error("%s:%" PRIu64 ": %" PRIu64
+			  " of this line's spans taken, the rest skipped, as it is not OTLP's",
+			path, number, taken);
+	else
+		log_error("%s:%" PRIu64
+			  ": skipped, as it is not a span in Zipkin's JSON of version 2 or in OTLP's",
+			path, number);
+}
+
 static bool read_file(struct lines *lines, const char *path)
 {
 	struct source from = {.file = open_file(path)};
-	uint64_t number = 0, bad = 0;
+	uint64_t number = 0, bad = 0, before = lines->counts->spans;
 	struct text line;
 	bool good = false;
 
 	while (from.file && !atomic_load(lines->sink->stop) && (errno = 0, next_line(&from, &line))) {
 		number++;
 		if (!read_line(lines, &line) && ++bad <= NAMED_MAX)
-			log_error("%s:%" PRIu64
-				  ": skipped, as it is not a span in Zipkin's JSON of version 2 or in OTLP's",
-				path, number);
+			say_bad(path, number, lines->counts->spans - before);
+		before = lines->counts->spans;
 	}
 	if (bad > NAMED_MAX)
 		log_error("%s: skipped: %" PRIu64 " more lines that are not spans", path, bad - NAMED_MAX);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files of spans, a JSON object of Zipkin's version 2 a line, as outputs of `type = file` write them. */
+/* Files of spans as outputs of `type = file` write them: a line is a span, a JSON object of Zipkin's version
+ * 2, or a request of OTLP. */
 #ifndef IMPORT_LINES_H
 #define IMPORT_LINES_H
 

@@ -21,16 +21,6 @@ struct drawing {
 	const struct trace_folding *folding;
 };
 
-/* Times come from peers and may be anything: arithmetic stops at the ends of the scale. */
-static int64_t subtract_times(int64_t a, int64_t b)
-{
-	int64_t difference;
-
-	if (__builtin_sub_overflow(a, b, &difference))
-		difference = b < 0 ? INT64_MAX : INT64_MIN;
-	return difference;
-}
-
 static char *time_text(const char *sign, int64_t us)
 {
 	struct buffer out = {0};
@@ -79,7 +69,7 @@ static void add_span_line(
 	line->error = error;
 	line->service = printable_copy(service, strlen(service), NAME_MAX_SHOWN);
 	line->kind = span2_kind_name(span->kind);
-	line->start = subtract_times(span->timestamp, drawing->tree.start);
+	line->start = time_difference(span->timestamp, drawing->tree.start);
 	line->length = span->timestamp ? span->duration : -1;
 	line->offset = span->timestamp ? time_text("+", line->start) : g_strdup("-");
 	line->duration = span->duration ? time_text("", span->duration) : g_strdup("-");
@@ -91,7 +81,7 @@ static void add_details(
 	for (guint i = 0; i < span->annotations->len; i++) {
 		const struct span2_annotation *annotation =
 			&g_array_index(span->annotations, struct span2_annotation, i);
-		char *when = time_text("+", subtract_times(annotation->timestamp, drawing->tree.start));
+		char *when = time_text("+", time_difference(annotation->timestamp, drawing->tree.start));
 		char *what = printable_copy(annotation->value, strlen(annotation->value), VALUE_MAX_SHOWN);
 
 		add_line(drawing, prefix, branch, g_strdup_printf("%s %s", when, what))->detail = true;
@@ -196,7 +186,7 @@ static void put_header(struct buffer *out, const struct drawing *drawing, const 
 	}
 	if (drawing->tree.end > drawing->tree.start) {
 		buffer_printf(&rest, "  ");
-		printable_put_time(&rest, subtract_times(drawing->tree.end, drawing->tree.start));
+		printable_put_time(&rest, time_difference(drawing->tree.end, drawing->tree.start));
 	}
 	put_services(&rest, drawing);
 	buffer_put(&rest, "", 1);
@@ -213,7 +203,7 @@ void trace_print(struct buffer *out, const GPtrArray *spans, const struct trace_
 	trace_tree_make(&drawing.tree, spans);
 	add_nodes(&drawing, drawing.tree.roots, "");
 	put_header(out, &drawing, g_ptr_array_index(spans, 0), style);
-	trace_lines_put(out, drawing.lines, subtract_times(drawing.tree.end, drawing.tree.start), style);
+	trace_lines_put(out, drawing.lines, time_difference(drawing.tree.end, drawing.tree.start), style);
 	g_ptr_array_unref(drawing.lines);
 	trace_tree_free(&drawing.tree);
 }

@@ -26,6 +26,12 @@ struct why_span {
 	struct tally tally; /* adds up to its duration, to the nanosecond */
 };
 
+/* ns */
+static inline int64_t why_duration(const struct why_span *span)
+{
+	return span->at->end - span->at->start;
+}
+
 /* Where and when something was recorded of the spans: ns since the epoch. */
 struct why_record {
 	int64_t cpu, time;

@@ -132,7 +132,7 @@ static void put_span(struct buffer *out, const struct why *why, const struct why
 	span2_put_json(span->whole, out);
 	put_known(out, "pid", span->at->pid);
 	put_known(out, "tid", span->at->tid);
-	put_number(out, "duration_ns", span->at->end - span->at->start);
+	put_number(out, "duration_ns", why_duration(span));
 	put_cause(out, why, span);
 	put_parts(out, &span->tally);
 	put_runners(out, span->tally.runners);

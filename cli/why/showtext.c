@@ -21,11 +21,6 @@
 #define TIME 9
 #define NAME 36
 
-static int64_t duration_of(const struct why_span *span)
-{
-	return span->at->end - span->at->start;
-}
-
 static const struct why_span *span_at(const struct why *why, guint index)
 {
 	return &g_array_index(why->spans, struct why_span, index);
@@ -43,7 +38,7 @@ static bool is_child(const struct why_span *of, const struct why_span *span)
 /* Those of one span by their starts, so that overlapping ones count once. */
 static int64_t own_time(const struct why *why, const struct why_span *of)
 {
-	int64_t own = duration_of(of), until = of->at->start;
+	int64_t own = why_duration(of), until = of->at->start;
 
 	for (guint i = 0; i < why->spans->len; i++) {
 		const struct why_span *span = span_at(why, i);
@@ -107,7 +102,7 @@ static void begin_row(struct buffer *out, const char *label)
 static void put_share(struct buffer *out, const struct why_span *span, int64_t time)
 {
 	struct buffer text = {0};
-	int64_t whole = duration_of(span);
+	int64_t whole = why_duration(span);
 
 	words_time(&text, time);
 	buffer_put(&text, "", 1);
@@ -244,7 +239,7 @@ static void put_line(struct buffer *out, const struct why_span *span, unsigned d
 	buffer_put(&name, "", 1);
 	buffer_printf(out, "  %016" PRIx64 "  ", span->at->id);
 	fit_put_left(out, (const char *)name.data, NAME);
-	words_time(&time, duration_of(span));
+	words_time(&time, why_duration(span));
 	buffer_put(&time, "", 1);
 	fit_put_right(out, (const char *)time.data, TIME);
 	buffer_printf(out, "  ");
@@ -326,7 +321,7 @@ static void put_all(struct buffer *out, const struct why *why)
 	if (worst->at->tid != AROUND_UNKNOWN)
 		buffer_printf(out, ", thread %" PRId64, worst->at->tid);
 	buffer_printf(out, ", ");
-	words_time(out, duration_of(worst));
+	words_time(out, why_duration(worst));
 	buffer_printf(out, "\n");
 	put_parts(out, worst);
 	put_calls(out, worst);

@@ -21,16 +21,11 @@ void words_time(struct buffer *out, int64_t ns)
 	printable_put_time(out, ns / 1000 + (ns % 1000 >= 500));
 }
 
-static int64_t duration_of(const struct why_span *span)
-{
-	return span->at->end - span->at->start;
-}
-
 static void put_share(struct buffer *out, const struct why_span *span, enum part part)
 {
 	words_time(out, span->tally.part[part]);
 	buffer_printf(out, " of ");
-	words_time(out, duration_of(span));
+	words_time(out, why_duration(span));
 }
 
 static void put_wait(struct buffer *out, const struct why_span *span, enum part part)
@@ -87,7 +82,7 @@ void words_cause(struct buffer *out, const struct why_span *span, const struct w
 		put_unknown(out, span, why);
 		return;
 	}
-	buffer_printf(out, "%s %s", span->tally.part[part] > duration_of(span) / 2 ? "mostly" : "above all",
+	buffer_printf(out, "%s %s", span->tally.part[part] > why_duration(span) / 2 ? "mostly" : "above all",
 		part_words(part));
 	if (part == PART_RUNNABLE) {
 		put_runner(out, span);
@@ -202,7 +197,7 @@ static const struct why_span *find_bare(const struct why *why)
 {
 	for (guint i = 0; i < why->spans->len; i++) {
 		const struct why_span *span = &g_array_index(why->spans, struct why_span, i);
-		int64_t duration = span->at->end - span->at->start;
+		int64_t duration = why_duration(span);
 
 		if (span->thread == THREAD_KNOWN && duration && span->tally.part[PART_UNKNOWN] == duration)
 			return span;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`blkin import` of files that an output of `type = file` wrote, and into such files."""
 
+import json
 import os
+import subprocess
 
 import pytest
 from expect import check_load
@@ -89,6 +91,34 @@ def test_files_in_subfolders_and_for_a_user(bare_node):
     assert {span.trace_id for span in collector.spans()} == {1, 2, 3}
     done = user.start("cli/blkin", "import", "--user", f"{folder}/none")
     assert done.wait(60) == 1 and "no file *.jsonl" in done.log()
+
+
+def test_part_of_a_request(node, receiver):
+    """Of a line of OTLP's, the spans beside one that is none are sent, and that is said."""
+    good = {"traceId": "%032x" % 7, "spanId": "%016x" % 8, "name": "n", "startTimeUnixNano": "1700000000000000000",
+            "endTimeUnixNano": "1700000000001000000"}  # fmt: skip
+    with open(node.path("part.jsonl"), "w", encoding="utf-8") as file:
+        json.dump({"resourceSpans": [{"scopeSpans": [{"spans": [good, {"name": "no ids"}, {**good, "spanId": "%016x" % 9}]}]}]}, file)
+    done = run_import(node, "--server", f"127.0.0.1:{receiver.port}", node.path("part.jsonl"))
+    assert done.returncode == 1
+    assert "part.jsonl:1: 2 of this line's spans taken, the rest skipped, as it is not OTLP's" in done.stderr
+    receiver.wait_for(2)
+    assert {span.id for span in receiver.spans()} == {8, 9}
+
+
+NOBODY_ELSE = 64321
+
+
+def test_no_thread_can_be_made(node, receiver):
+    """It says so, and fails: the command and its child are all that this user may have."""
+    os.chmod(node.folder, 0o755)
+    become = ["setpriv", f"--reuid={NOBODY_ELSE}", f"--regid={NOBODY_ELSE}", "--clear-groups", "prlimit", "--nproc=2"]
+    with open(node.path("one.jsonl"), "w", encoding="utf-8") as file:
+        file.write(LINE % (1, 1))
+    command = [node.built("cli/blkin"), "import", "--server", f"127.0.0.1:{receiver.port}", node.path("one.jsonl")]
+    done = subprocess.run([*become, *command], env=node.environment, capture_output=True, text=True, timeout=60, check=False)
+    assert "nothing can be read, as no thread can be made" in done.stderr, done.stderr
+    assert done.returncode == 1 and receiver.spans() == []
 
 
 def test_much_garbage_is_named_in_part(node, receiver):

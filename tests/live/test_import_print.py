@@ -105,6 +105,7 @@ def test_a_full_disk_is_an_error(node, recording):  # noqa: F811
 
 
 def test_options_that_do_not_go_together(node):
-    for words in (("--json",), ("--print", "--server", "a:1")):
+    wrong = {("--json",): "--json needs --print, or --around", ("--print", "--server", "a:1"): "--print does not go with --server"}
+    for words, told in wrong.items():
         done = run_import(node, *words, "/nonexistent")
-        assert done.returncode == 64 and "--print goes with --json, and not with --server" in done.stderr
+        assert done.returncode == 64 and told in done.stderr

@@ -10,6 +10,26 @@
 
 #include "base/buffer.h"
 
+/* Times come from peers and may be anything: arithmetic stops at the ends of the scale. */
+
+static inline int64_t time_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		sum = b > 0 ? INT64_MAX : INT64_MIN;
+	return sum;
+}
+
+static inline int64_t time_difference(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	if (__builtin_sub_overflow(a, b, &difference))
+		difference = b < 0 ? INT64_MAX : INT64_MIN;
+	return difference;
+}
+
 enum span2_kind { SPAN2_LOCAL, SPAN2_CLIENT, SPAN2_SERVER, SPAN2_PRODUCER, SPAN2_CONSUMER };
 
 struct span2_endpoint {

@@ -8,16 +8,6 @@
 /* A span id has two halves; if there are more, it is a mistake, and only this many are searched. */
 #define HALVES_SEARCHED 16
 
-/* Times come from peers and may be anything: arithmetic stops at the ends of the scale. */
-static int64_t add_times(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		sum = b > 0 ? INT64_MAX : INT64_MIN;
-	return sum;
-}
-
 static void node_free(void *data)
 {
 	struct trace_node *node = data;
@@ -134,7 +124,7 @@ static void settle(struct trace_tree *tree, struct trace_node *node)
 		if (!node->parent_id && half->parent_id != node->id)
 			node->parent_id = half->parent_id;
 		if (half->timestamp)
-			stretch(tree, half->timestamp, add_times(half->timestamp, half->duration));
+			stretch(tree, half->timestamp, time_sum(half->timestamp, half->duration));
 		for (guint k = 0; k < half->annotations->len; k++) {
 			int64_t time = g_array_index(half->annotations, struct span2_annotation, k).timestamp;
 
