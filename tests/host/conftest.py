@@ -2,6 +2,7 @@
 """Fixtures of the tests on hosts with a real systemd. ./check --host runs them."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -54,7 +55,8 @@ def earlier(rack):
         with open(control, encoding="utf-8") as file:
             text = file.read()
         with open(control, "w", encoding="utf-8") as file:
-            file.write(text.replace("\nVersion: ", "\nVersion: 0~before"))
+            # what was before does not know that what came then does not go with it
+            file.write(re.sub("\nBreaks: .*", "", text.replace("\nVersion: ", "\nVersion: 0~before")))
         if name == "blkin-agent":
             with open(os.path.join(tree, "etc/blkin/agent.conf"), "a", encoding="utf-8") as file:
                 file.write("# the configuration that an earlier version came with\n")
