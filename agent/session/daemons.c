@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "session/forcedend.h"
-#include "session/session.h"
 #include "session/sessiond.h"
+#include "session/sessionid.h"
 
 /* The time that they have to answer, and to end. */
 #define START_NS (5 * NS_PER_SECOND)

@@ -15,14 +15,6 @@ struct session {
 	char *url;
 };
 
-void session_name(const struct config *config, unsigned number, char *name, size_t size)
-{
-	if (number)
-		snprintf(name, size, "%.240s-%u", config->session_name, number + 1);
-	else
-		snprintf(name, size, "%.255s", config->session_name);
-}
-
 enum session_status session_find(
 	const struct config *config, const char *name, uint64_t *created, char *error, size_t error_size)
 {

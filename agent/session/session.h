@@ -28,11 +28,6 @@ void session_settings(const struct config *config, char *settings, size_t size);
 enum session_status session_find(
 	const struct config *config, const char *name, uint64_t *created, char *error, size_t error_size);
 
-/* The names of an agent's sessions: the configured one, and those that take its place while one of these
- * cannot end. */
-#define SESSION_NAMES 8
-void session_name(const struct config *config, unsigned number, char *name, size_t size);
-
 /*
  * Checks that the session @name that is there can be one of an agent's: live, to our relay,
  * and with our channel, or with none yet. SESSION_FOREIGN: it is not, and must be left alone.

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/sessionid.h"
 
+#include <stdio.h>
+
+#include "config/config.h"
+
+void session_name(const struct config *config, unsigned number, char *name, size_t size)
+{
+	if (number)
+		snprintf(name, size, "%.240s-%u", config->session_name, number + 1);
+	else
+		snprintf(name, size, "%.255s", config->session_name);
+}
+
 void session_identity_save(const struct session_identity *session, struct buffer *out)
 {
 	pack_text(out, session->name);

@@ -8,6 +8,13 @@
 
 #include "base/pack.h"
 
+struct config;
+
+/* The names of an agent's sessions: the configured one, and those that take its place while one of these
+ * cannot end. */
+#define SESSION_NAMES 8
+void session_name(const struct config *config, unsigned number, char *name, size_t size);
+
 struct session_identity {
 	char name[256];
 	uint64_t created;   /* seconds since the epoch, as LTTng has it */
