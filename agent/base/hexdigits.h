@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Hexadecimal digits, sixteen at a time. */
+/* Hexadecimal digits, and sixteen at a time. */
 #ifndef BASE_HEXDIGITS_H
 #define BASE_HEXDIGITS_H
 
 #include <endian.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,6 +14,21 @@
 #endif
 
 #define HEX_DIGITS 16
+
+/* Reads so many of them, in lower case; false if one is none. */
+static inline bool hex_read_digits(const char *at, size_t digits, uint64_t *number)
+{
+	*number = 0;
+	for (size_t i = 0; i < digits; i++) {
+		unsigned digit = (unsigned char)at[i] - (unsigned)'0';
+		unsigned letter = (unsigned char)at[i] - (unsigned)'a';
+
+		if (digit > 9 && letter > 5)
+			return false;
+		*number = *number << 4 | (digit <= 9 ? digit : letter + 10);
+	}
+	return true;
+}
 
 #ifdef __SSE2__
 /* The values of 16 digits, in lower case; @good: all of them are such. */
@@ -53,16 +69,7 @@ static inline bool hex_read_two(const char *at, uint64_t *number, const char *ot
 #else
 static inline bool hex_read(const char *at, uint64_t *number)
 {
-	*number = 0;
-	for (unsigned i = 0; i < HEX_DIGITS; i++) {
-		unsigned digit = (unsigned char)at[i] - (unsigned)'0';
-		unsigned letter = (unsigned char)at[i] - (unsigned)'a';
-
-		if (digit > 9 && letter > 5)
-			return false;
-		*number = *number << 4 | (digit <= 9 ? digit : letter + 10);
-	}
-	return true;
+	return hex_read_digits(at, HEX_DIGITS, number);
 }
 
 static inline bool hex_read_two(const char *at, uint64_t *number, const char *other_at, uint64_t *other)

@@ -5,9 +5,9 @@
 
 #include <glib.h>
 
+#include "base/hexdigits.h"
 #include "base/memfind.h"
 #include "core/text.h"
-#include "reader/assemble/spannumber.h"
 
 /* The upper half of a trace id, in lower-case hexadecimal digits. */
 #define HIGH "high="
@@ -38,7 +38,7 @@ static bool read_word(struct span_head *head, const char *at, size_t size)
 		head->debug = true;
 	else
 		return size == HIGH_SIZE && memcmp(at, HIGH, strlen(HIGH)) == 0 &&
-		       span_hex_read(at + strlen(HIGH), HIGH_DIGITS, &head->trace_id_high);
+		       hex_read_digits(at + strlen(HIGH), HIGH_DIGITS, &head->trace_id_high);
 	return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "base/hexdigits.h"
 #include "reader/assemble/spannumber.h"
 
 /* The year 2096, as in assembler.c. */
@@ -100,10 +101,10 @@ static bool read_link(struct span_marks *marks, const char *at, const char *end)
 	uint64_t flags;
 
 	if (end - at <= size || at[2 * ID_DIGITS] != '-' || at[3 * ID_DIGITS + 1] != '-' || at[size] != '=' ||
-		!span_hex_read(at, ID_DIGITS, &new.link.trace_id_high) ||
-		!span_hex_read(at + ID_DIGITS, ID_DIGITS, &new.link.trace_id) ||
-		!span_hex_read(at + 2 * ID_DIGITS + 1, ID_DIGITS, &new.link.id) ||
-		!span_hex_read(at + 3 * ID_DIGITS + 2, ID_DIGITS / 2, &flags))
+		!hex_read_digits(at, ID_DIGITS, &new.link.trace_id_high) ||
+		!hex_read_digits(at + ID_DIGITS, ID_DIGITS, &new.link.trace_id) ||
+		!hex_read_digits(at + 2 * ID_DIGITS + 1, ID_DIGITS, &new.link.id) ||
+		!hex_read_digits(at + 3 * ID_DIGITS + 2, ID_DIGITS / 2, &flags))
 		return false;
 	new.link.flags = (uint32_t)flags;
 	new.link.trace_state = span_text_read(at + size + 1, end, &marks->texts);

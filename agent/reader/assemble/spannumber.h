@@ -20,19 +20,4 @@ static inline const char *span_number_read(const char *at, const char *end, uint
 	return at == first || at - first > 18 ? NULL : at;
 }
 
-/* Reads so many hexadecimal digits, in lower case; false if one is none. */
-static inline bool span_hex_read(const char *at, size_t digits, uint64_t *number)
-{
-	*number = 0;
-	for (size_t i = 0; i < digits; i++) {
-		unsigned digit = (unsigned char)at[i] - (unsigned)'0';
-		unsigned letter = (unsigned char)at[i] - (unsigned)'a';
-
-		if (digit > 9 && letter > 5)
-			return false;
-		*number = *number << 4 | (digit <= 9 ? digit : letter + 10);
-	}
-	return true;
-}
-
 #endif
