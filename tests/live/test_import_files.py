@@ -112,7 +112,8 @@ NOBODY_ELSE = 64321
 def test_no_thread_can_be_made(node, receiver):
     """It says so, and fails: the command and its child are all that this user may have."""
     os.chmod(node.folder, 0o755)
-    become = ["setpriv", f"--reuid={NOBODY_ELSE}", f"--regid={NOBODY_ELSE}", "--clear-groups", "prlimit", "--nproc=2"]
+    # setpriv is the last, as only its own exec reaches into a folder that is root's alone
+    become = ["prlimit", "--nproc=2", "setpriv", f"--reuid={NOBODY_ELSE}", f"--regid={NOBODY_ELSE}", "--clear-groups"]
     with open(node.path("one.jsonl"), "w", encoding="utf-8") as file:
         file.write(LINE % (1, 1))
     command = [node.built("cli/blkin"), "import", "--server", f"127.0.0.1:{receiver.port}", node.path("one.jsonl")]
