@@ -58,7 +58,7 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 	}
 	if (inputs_move(reload->inputs, reload->config, merged) != 0) {
 		if (changes & CONFIG_CHANGES_HTTP)
-			http_move(reload->http, reload->config->http);
+			http_move_back(reload->http, reload->config->http);
 		outputs_abandon(outputs);
 		return -1;
 	}

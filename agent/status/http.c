@@ -356,6 +356,11 @@ int http_move(struct http *http, const char *address)
 	return port_move(http->port, address);
 }
 
+void http_move_back(struct http *http, const char *address)
+{
+	port_move_back(http->port, address);
+}
+
 const char *http_error(const struct http *http)
 {
 	return port_error(http->port);

@@ -30,6 +30,9 @@ struct http *http_create(struct event_base *base, const struct status_source *so
  */
 int http_move(struct http *http, const char *address);
 
+/* Serves the port @address again, which it left a moment ago, or once it can be had. */
+void http_move_back(struct http *http, const char *address);
+
 /* Why the port does not listen although it should; "" if all is as it should be. Changes in place. */
 const char *http_error(const struct http *http);
 

@@ -139,6 +139,14 @@ int port_move(struct port *port, const char *address)
 	return 0;
 }
 
+void port_move_back(struct port *port, const char *address)
+{
+	if (port_move(port, address) == 0)
+		return;
+	close_door(&port->door);
+	port_open(port, address);
+}
+
 size_t port_waiting(const struct port *port)
 {
 	return port->door.limit ? http_limit_waiting(port->door.limit) : 0;

@@ -16,6 +16,7 @@ import time
 
 from rig.process import free_port, wait_until
 from rig.scribe import Receiver
+from rig.sections import REFUSED
 
 CONNECTIONS_MAX = 32  # agent/httplimit.h
 
@@ -253,6 +254,24 @@ def test_a_reload_away_from_a_port_that_is_taken(node, receiver):
     time.sleep(3)
     with socket.create_server(("127.0.0.1", taken)):
         pass
+    assert agent.stop() == 0
+
+
+def test_a_reload_away_from_a_port_that_is_taken_is_refused(node, receiver):
+    """As something else in it cannot be had. The port of before is tried again, and the new one is left."""
+    node.write_config(receiver.port)
+    with socket.create_server(("127.0.0.1", node.http)), socket.create_server(("127.0.0.1", 0)) as another:
+        agent = node.start_agent_again(wait=False)
+        wait_until(lambda: "cannot listen on" in agent.log(), 20, "it to find its port taken")
+        taken = node.http
+        node.write_config(receiver.port, input={"scribe": f"127.0.0.1:{another.getsockname()[1]}"})
+        other, node.http = node.http, taken
+        agent.send(signal.SIGHUP)
+        wait_until(lambda: REFUSED in agent.log(), 10, "the reload to be refused")
+        assert node.status()["http_error"] == "Address already in use"
+        with socket.create_server(("127.0.0.1", other)):
+            pass
+    wait_until(lambda: node.http_get("/healthz")[0] == 200, 10, "the port to be opened")
     assert agent.stop() == 0
 
 
