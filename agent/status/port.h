@@ -23,7 +23,7 @@ void port_open(struct port *port, const char *address);
 /* Changes to @address ("" for none). Returns -1, having logged why, if that fails; then nothing changes. */
 int port_move(struct port *port, const char *address);
 
-/* Changes back to @address, which was left a moment ago. If it cannot be had, it is tried again until it works. */
+/* Changes back to @address, which was left a moment ago; while it cannot be had, it is tried again. */
 void port_move_back(struct port *port, const char *address);
 
 /* So many bytes of answers wait for those who asked. */

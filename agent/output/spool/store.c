@@ -6,17 +6,19 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/kind.h"
 #include "output/spool/salvage.h"
 #include "output/spool/spoolfile.h"
 #include "output/spool/spoolname.h"
 
-/* How often the counts is put on the disk: what is lost with the power after that is not known. */
+/* How often the counts are put on the disk: what is lost with the power after that is not known. */
 #define TALLY_SYNC_NS (1 * NS_PER_SECOND)
 
 void store_init(struct store *store, const struct spool_options *options)
 {
 	memset(store, 0, sizeof(*store));
 	store->directory = options->directory;
+	store->items = kind_name(lane_kind(options->name, NULL));
 	spooldb_init(&store->db, options);
 	store->spool_counts_path = spoolname_counts(options->directory, options->name);
 	store->counts.file = -1;
@@ -248,12 +250,12 @@ static void say(const struct store *store, const char *why, const char *aside, i
 
 	if (*aside)
 		log_warning("%s cannot be used: %s. It was renamed to %s; %" G_GINT64_FORMAT
-			    " of its spans are saved, %" G_GINT64_FORMAT " are lost, and counted",
-			path, why, aside, store->holds.spans, lost);
+			    " of its %s are saved, %" G_GINT64_FORMAT " are lost, and counted",
+			path, why, aside, store->holds.spans, store->items, lost);
 	else if (lost)
-		log_warning("%s has lost %" G_GINT64_FORMAT " spans, which are counted: %s; %" G_GINT64_FORMAT
+		log_warning("%s has lost %" G_GINT64_FORMAT " %s, which are counted: %s; %" G_GINT64_FORMAT
 			    " are there",
-			path, lost, why, store->holds.spans);
+			path, lost, store->items, why, store->holds.spans);
 }
 
 /* Says that the file cannot be opened now. */

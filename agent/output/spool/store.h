@@ -18,10 +18,11 @@
 
 struct store {
 	const char *directory; /* borrowed */
+	const char *items;     /* what it holds: "spans" */
 	struct spooldb db;
 	char *spool_counts_path;
 	struct spool_counts_file counts;
-	int64_t synced_at;            /* when the counts was last put on the disk */
+	int64_t synced_at;            /* when the counts were last put on the disk */
 	struct spool_counts holds;    /* what the file holds */
 	struct spool_counts expected; /* while a file is being opened or replaced: what it should hold */
 	bool expecting;               /* that is known */
