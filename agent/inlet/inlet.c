@@ -203,8 +203,8 @@ static void retry(struct inlet *inlet)
 	if (fd < 0)
 		return;
 	pthread_mutex_lock(&inlet->lock);
-	if (strcmp(address, inlet->state.address) != 0 || !*inlet->state.error) {
-		close(fd); /* it was moved meanwhile */
+	if (inlet->moved || strcmp(address, inlet->state.address) != 0 || !*inlet->state.error) {
+		close(fd); /* it was moved meanwhile, and may be back */
 		fd = -1;
 	} else {
 		inlet->state.error[0] = '\0';

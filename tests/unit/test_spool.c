@@ -339,6 +339,25 @@ START_TEST(test_no_batch_goes_for_a_refused_span)
 }
 END_TEST
 
+/* Nor do those that fill a small spool keep a batch out. */
+START_TEST(test_refused_spans_make_room)
+{
+	struct spool *spool = rig_open(rig_folder, 1 * MIB);
+	uint8_t *span = g_malloc0(REFUSED_SPAN_BYTES);
+	const struct spool_refused refused = {1, "no such thing", span, REFUSED_SPAN_BYTES};
+	struct spool_losses losses = {0};
+
+	for (int i = 0; i < SPOOL_REFUSED_MAX; i++)
+		ck_assert_msg(spool_keep_refused(spool, refused), "%s", spool_error(spool));
+	rig_fill(spool, 1, 1, 100, 1000);
+	spool_take_losses(spool, &losses);
+	ck_assert_int_eq(losses.evicted, 0);
+	ck_assert_int_eq(rig_drain(spool, NULL), 100);
+	spool_destroy(spool);
+	g_free(span);
+}
+END_TEST
+
 static unsigned count_open(const char *path)
 {
 	GDir *dir = g_dir_open("/proc/self/fd", 0, NULL);
@@ -432,6 +451,7 @@ static Suite *spool_suite(void)
 	tcase_add_test(tcase, test_one_agent_at_a_time);
 	tcase_add_test(tcase, test_refused);
 	tcase_add_test(tcase, test_no_batch_goes_for_a_refused_span);
+	tcase_add_test(tcase, test_refused_spans_make_room);
 	tcase_add_test(tcase, test_too_large_a_batch);
 	tcase_add_test(tcase, test_senders_have_it_still);
 	suite_add_tcase(suite, tcase);

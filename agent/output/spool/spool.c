@@ -60,6 +60,13 @@ static int make_room(struct store *store, int64_t pages, struct spool_counts *ne
 	return rc;
 }
 
+/* Copies of refused spans are not worth a batch. */
+static int drop_refused(struct store *store)
+{
+	sqlite3_bind_int64(store->db.stmt[SPOOLDB_TRIM_REFUSED], 1, 0);
+	return spooldb_step(&store->db, SPOOLDB_TRIM_REFUSED);
+}
+
 static size_t row_bytes(const struct entry *entry)
 {
 	const struct batch *batch = entry->batch;
@@ -91,7 +98,9 @@ static int put_one(struct store *store, struct entry *entry, struct spool_counts
 	int rc = SQLITE_OK;
 
 	entry->spool_id = 0;
-	if (is_left_out(store, entry, pages, &rc) || rc != SQLITE_OK)
+	if (spooldb_room(&store->db, &rc) < pages && rc == SQLITE_OK)
+		rc = drop_refused(store);
+	if (rc != SQLITE_OK || is_left_out(store, entry, pages, &rc) || rc != SQLITE_OK)
 		return rc;
 	rc = make_room(store, pages, next, evicted);
 	return rc == SQLITE_OK ? insert(store, entry, next) : rc;
@@ -209,7 +218,7 @@ bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int6
 
 /* Refused spans */
 
-/* A copy of one is not worth a batch: where there is no room, none is kept. */
+/* Where there is no room, none is kept. */
 static int insert_refused(struct store *store, void *data)
 {
 	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_REFUSE];
