@@ -427,27 +427,34 @@ static bool await_child(pid_t child, int alive, int *status)
 }
 
 /* LTTng's library has no time-outs, so it is used in a child process: the agent starts without its daemon. */
-static void try_lttng(struct trial *trial)
+static void try_apart(struct trial *trial, void (*try)(struct trial *trial), const char *what)
 {
 	struct trial of_child = *trial;
-	int pipes[2], status = 0;
-	pid_t child;
+	int pipes[2] = {-1, -1}, status = 0;
+	pid_t child = pipe2(pipes, O_CLOEXEC) == 0 ? fork() : -1;
 
-	if (pipe2(pipes, O_CLOEXEC) != 0)
-		return;
 	of_child.unmet = false;
-	child = fork();
 	if (child == 0) {
-		try_filter(&of_child);
-		try_kernel(&of_child);
+		try(&of_child);
 		_exit(of_child.unmet);
 	}
-	close(pipes[1]);
-	if (child > 0 && !await_child(child, pipes[0], &status))
-		note("LTTng's session daemon does not answer: `filter` of [events], and [kernel], are not "
-		     "tried");
-	trial->unmet |= child > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0;
-	close(pipes[0]);
+	if (pipes[1] >= 0)
+		close(pipes[1]);
+	if (child > 0 && await_child(child, pipes[0], &status) && WIFEXITED(status))
+		trial->unmet |= WEXITSTATUS(status) != 0;
+	else
+		note("%s is not tried: %s", what,
+			child > 0 ? "LTTng's session daemon does not answer" : "no process can be made");
+	if (pipes[0] >= 0)
+		close(pipes[0]);
+}
+
+static void try_lttng(struct trial *trial)
+{
+	if (*trial->config->event_filter)
+		try_apart(trial, try_filter, "`filter` of [events]");
+	if (config_reads_kernel(trial->config) || config_flies(trial->config))
+		try_apart(trial, try_kernel, "[kernel]");
 }
 
 /* Whose trial it is */

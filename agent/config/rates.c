@@ -150,14 +150,14 @@ int rates_write(const char *kept, GHashTable *rates)
 int rates_lock(const char *path)
 {
 	g_autofree char *name = g_strdup_printf("%s.lock", path);
-	int fd = regularfile_open(name, O_RDWR | O_CREAT, 0600), error;
+	int fd = regularfile_open(name, O_RDWR | O_CREAT, 0600), error = errno;
 
 	for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 			return fd;
+		error = errno;
 		g_usleep(LOCK_AGAIN_US);
 	}
-	error = errno;
 	if (fd >= 0)
 		close(fd);
 	if (fd >= 0 && error == EWOULDBLOCK)

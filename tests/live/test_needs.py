@@ -135,12 +135,16 @@ def test_validate_tries_what_the_agent_needs(bare_node, sections, words):
 
 
 def test_validate_does_not_wait_for_a_session_daemon_that_hangs(node):
-    node.write_config(free_port(), events={"names": "a:b", "filter": "a > 1"})
+    """What it finds without it is still said."""
     node.sessiond.send(signal.SIGSTOP)
+    node.write_config(free_port(), events={"names": "a:b", "filter": "a > 1"}, kernel={"events": "sched_*"})
+    assert validate(node) == (0, [])
+    said = node.programs[-1].log()
+    node.write_config(free_port(), events={"names": "a:b", "filter": "a >"}, kernel={"events": "sched_*"})
     code, lines = validate(node)
     node.sessiond.send(signal.SIGCONT)
-    assert (code, lines) == (0, [])
-    assert "note: LTTng's session daemon does not answer: `filter` of [events], and [kernel], are not tried" in node.programs[-1].log()
+    assert all(f"note: {what} is not tried: LTTng's session daemon does not answer" in said for what in ("`filter` of [events]", "[kernel]")), said
+    assert code == 1 and "`filter` of [events] cannot be used" in lines[0], lines
 
 
 def test_validate_notes_what_others_can_read_and_what_is_empty(bare_node):
