@@ -337,12 +337,33 @@ static const char *prefix_of(const struct account *account)
 	return strcmp(account->name, UNNAMED) ? account->name : "";
 }
 
-void ledger_save(struct buffer *out)
+static bool is_entrusted(void)
+{
+	bool any = false;
+
+	for (const struct account *each = accounts; each; each = each->next)
+		any |= each->is.row[SPANS_ENTRUSTED] != 0;
+	return any;
+}
+
+bool ledger_entrusted(void)
+{
+	bool any;
+
+	pthread_mutex_lock(&lock);
+	any = is_entrusted();
+	pthread_mutex_unlock(&lock);
+	return any;
+}
+
+bool ledger_save(struct buffer *out)
 {
 	struct buffer list = {0};
 	uint32_t count;
+	bool entrusted;
 
 	pthread_mutex_lock(&lock);
+	entrusted = is_entrusted();
 	count = save_rows("", ledger_rows, ledger.row, acknowledged.rows.row, LEDGER_ROWS, &list);
 	for (const struct account *each = accounts; each; each = each->next) {
 		count += save_rows(prefix_of(each), account_rows, each->is.row, each->is.acknowledged,
@@ -357,6 +378,7 @@ void ledger_save(struct buffer *out)
 	pack_u32(out, count);
 	buffer_put(out, list.data, list.size);
 	buffer_free(&list);
+	return entrusted;
 }
 
 /* As save_stored has named it; NULL: it is none. */

@@ -174,8 +174,12 @@ void ledger_read_with(
 
 /* Checkpoints */
 
-/* Appends a snapshot of all rows, by their names, so that other versions can read it. */
-void ledger_save(struct buffer *out);
+/* Appends a snapshot of all rows, by their names, so that other versions can read it. Returns whether there
+ * is something by it that nobody could send or read again (SPANS_ENTRUSTED). */
+bool ledger_save(struct buffer *out);
+
+/* The same of this moment. */
+bool ledger_entrusted(void);
 
 /*
  * Loads such a snapshot, as described above. Returns false, having changed nothing, if it is damaged. Rows of

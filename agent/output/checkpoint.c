@@ -32,7 +32,8 @@ struct checkpoint {
 	struct buffer reached;
 	struct checkpoint_file *ahead; /* what was reached since the checkpoint; NULL as above */
 	struct buffer out;
-	int failure; /* errno of the last write */
+	int failure;    /* errno of the last write */
+	bool entrusted; /* by it there was something that a kill would lose */
 };
 
 static void set(struct position *position, uint64_t number, const void *bytes, size_t size)
@@ -65,13 +66,13 @@ static void pack_nothing_reached(struct buffer *out)
 	clock_steps_save(&none, out);
 }
 
-static void put_reached(const struct checkpoint *checkpoint, struct buffer *out)
+static void put_reached(struct checkpoint *checkpoint, struct buffer *out)
 {
 	if (checkpoint->reached.size)
 		buffer_put(out, checkpoint->reached.data, checkpoint->reached.size);
 	else
 		pack_nothing_reached(out);
-	ledger_save(out);
+	checkpoint->entrusted = ledger_save(out);
 }
 
 /* Loading */
@@ -300,12 +301,27 @@ bool checkpoint_waiting(const struct checkpoint *checkpoint)
 	return checkpoint->marked.number != 0;
 }
 
+/* What was delivered since the last write would count as lost by a kill, and a reader that reads nothing
+ * offers no position. */
+static void write_what_is_safe(struct checkpoint *checkpoint)
+{
+	bool due;
+
+	checkpoint_hold(checkpoint);
+	due = checkpoint->entrusted && !ledger_entrusted();
+	checkpoint_release(checkpoint);
+	if (due)
+		checkpoint_write(checkpoint, false);
+}
+
 bool checkpoint_settle(struct checkpoint *checkpoint, uint64_t *number, int64_t *cost)
 {
 	int64_t begun;
 
-	if (!checkpoint->marked.number || !fanout_settled(checkpoint->fanout))
+	if (!checkpoint->marked.number || !fanout_settled(checkpoint->fanout)) {
+		write_what_is_safe(checkpoint);
 		return false;
+	}
 	begun = clock_monotonic();
 	checkpoint_hold(checkpoint);
 	move(&checkpoint->holding, &checkpoint->marked);

@@ -56,7 +56,7 @@ void checkpoint_offer(struct checkpoint *checkpoint, uint64_t number, const void
 bool checkpoint_waiting(const struct checkpoint *checkpoint);
 
 /* Looks what is settled. If that is a position, it is written down, its number is in @number, and the time
- * that took, in ns, in @cost. */
+ * that took, in ns, in @cost. What a kill would have lost, and is safe now, is written, too. */
 bool checkpoint_settle(struct checkpoint *checkpoint, uint64_t *number, int64_t *cost);
 
 /* Writes the position that holds, what was reached, and the ledger; on disk, rather than in the kernel's

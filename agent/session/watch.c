@@ -128,7 +128,8 @@ static void look(struct watch *watch)
 		return; /* the session is another one by now */
 	if (status == SESSION_NONE)
 		watch->gone = true;
-	report_refusal(watch, session.name, status == SESSION_FAILED ? repairs.error : "");
+	report_refusal(watch, session.name,
+		status == SESSION_NONE || status == SESSION_NO_DAEMON ? "" : repairs.error);
 	/* a flight recorder that was destroyed may not come back */
 	anew.kernel |= repairs.omissions.kernel.reason != watch->omissions.kernel.reason;
 	if (status != SESSION_OK)

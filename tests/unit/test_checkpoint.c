@@ -172,6 +172,26 @@ START_TEST(written_ahead)
 }
 END_TEST
 
+/* What nobody could send again counts as lost by a kill, but not once it is delivered; also if nothing is
+ * read then. */
+START_TEST(what_is_safe)
+{
+	struct account *trusted = account_open("entrusted");
+	struct account_rows rows;
+	struct ledger all;
+
+	account_add(trusted, SPANS_TAKEN, 3);
+	account_add(trusted, SPANS_ENTRUSTED, 3);
+	checkpoint_write(checkpoint, false);
+	account_move(trusted, SPANS_ENTRUSTED, SPANS_SENT, 3);
+	ck_assert(!checkpoint_settle(checkpoint, &number, &cost));
+	reopen();
+	ledger_read_with(&all, &trusted, &rows, 1);
+	ck_assert_int_eq(rows.row[SPANS_DROPPED_SHUTDOWN], 0);
+	ck_assert_int_eq(rows.row[SPANS_SENT], 6); /* of both runs */
+}
+END_TEST
+
 /* Before anything was read there is nothing to read from, and that can be written, and read back. */
 START_TEST(nothing_yet)
 {
@@ -209,6 +229,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, newest_and_holding);
 	tcase_add_test(cases, written_ahead);
+	tcase_add_test(cases, what_is_safe);
 	tcase_add_test(cases, nothing_yet);
 	tcase_add_test(cases, two_agents);
 	tcase_add_test(cases, no_folder);
