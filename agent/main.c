@@ -28,8 +28,8 @@ static const char usage[] =
 	"  -h, --help         show this\n"
 	"      --version      show the version\n"
 	"\n"
-	"It stays in the foreground and logs to standard error. SIGTERM stops it once everything that was\n"
-	"recorded is delivered. See blkin-agent(8); `blkin status` shows what it does.\n";
+	"It stays in the foreground and logs to standard error. SIGTERM stops it once what it has read is\n"
+	"delivered, or `stop-timeout` is over. See blkin-agent(8); `blkin status` shows what it does.\n";
 
 static const struct option options[] = {
 	{"config", required_argument, NULL, 'c'},
