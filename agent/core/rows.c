@@ -235,9 +235,8 @@ const struct row_info ledger_rows[LEDGER_ROWS] = {
 		.json = "flight.kept",
 		.metric = "blkin_agent_flight_traces_total",
 		.label = "result=\"kept\"",
-		.help = "Late traces, by whether what the kernel did was kept with them, not as there were "
-			"too "
-			"many, or not as that failed ([kernel] mode = flight)."},
+		.help = "Late traces: kept with what the kernel did, refused because there were too many, or "
+			"failed ([kernel] mode = flight)."},
 	[FLIGHT_REFUSED] = {.name = "flight_refused",
 		.json = "flight.refused",
 		.metric = "blkin_agent_flight_traces_total",

@@ -189,9 +189,9 @@ def test_dashboard_without_any_agent(nodes, dashboard):
 LABELS = {"blkin_agent_output_share": ["output"], "blkin_agent_spool_drain_seconds": ["output"], "blkin_agent_ring_bytes": ["user"]}
 LIST = os.path.join(TOP, "doc/metrics.md")
 GROUPS = {
-    "The agent and its session": r"blkin_agent_(info|start|config|collecting|programs|users|sessions|reader|canary|clock|shm|ring)",
-    "What is read": r"blkin_agent_(events_(read|lost|in_spans|json|rejected|ignored)|packets|spans_(total|cut|truncated|dropped_with)|strings)",
-    "Spans of others": r"blkin_agent_(input|spans_received)",
+    "The agent and its session": r"blkin_agent_(info|start|config|collecting|programs|registrations|users|sessions|reader|canary|clock|shm|ring|flight)",
+    "What is read": r"blkin_agent_(events_(read|lost|in_spans|json|rejected|ignored)|packets|pairs|spans_(total|cut|truncated|dropped_with)|strings)",
+    "Spans of others": r"blkin_agent_(input|spans_received|traces_not_told)",
     "Each output": r"blkin_agent_",
     "Spans by service and name": r"blkin_",
 }
@@ -220,9 +220,16 @@ def name_of(family):
     return f"{family.name}_total" if family.type == "counter" else family.name
 
 
+def values_of(family, label):
+    """What the label can be, if that is one of a few words."""
+    values = sorted({sample.labels[label] for sample in family.samples if label in sample.labels})
+    return f"{label} ({', '.join(values)})" if label in ("change", "kind", "reason", "result", "state", "where") else label
+
+
 def row_of(family):
     labels = LABELS.get(family.name) or sorted({label for sample in family.samples for label in sample.labels} - {"le"})
-    return f"| `{name_of(family)}` | {family.type} | {', '.join(labels)} | {family.documentation} |\n"
+    labels = ", ".join(values_of(family, label) for label in labels)
+    return f"| `{name_of(family)}` | {family.type} | {labels} | {family.documentation} |\n"
 
 
 def is_of_other_kind(name, names):
