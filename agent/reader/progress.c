@@ -354,6 +354,11 @@ void progress_one_records(struct progress *progress)
 	save_now(progress);
 }
 
+bool progress_may_both_record(const struct progress *progress)
+{
+	return progress->later->len && overlap_has_begun(progress->overlap);
+}
+
 bool progress_is_replaced(const struct progress *progress)
 {
 	return progress->later->len && overlap_has_ended(progress->overlap);

@@ -63,6 +63,9 @@ void progress_both_record(struct progress *progress);
 void progress_one_records(struct progress *progress);
 void progress_none_follows(struct progress *progress);
 
+/* Whether that session may record beside the one at hand. */
+bool progress_may_both_record(const struct progress *progress);
+
 /* Whether the one at hand records no more, as that session has taken its place. */
 bool progress_is_replaced(const struct progress *progress);
 

@@ -15,7 +15,8 @@
 #define GONE_NS (3 * NS_PER_SECOND)
 /* If live reading fails or stalls within this time after it attached, attaching again does not help. */
 #define SOON_NS (60 * NS_PER_SECOND)
-/* Live reading that goes on for so long after files had to be read is back. */
+/* Live reading that goes on for so long after files had to be read is back. If another session records beside
+ * this one, all of it twice, that one takes over then. */
 #define LASTS_NS (10 * NS_PER_SECOND)
 /* Each look at an idle reader asks lttng-relayd for each stream, and wakes it up. So when nothing has come
  * for so many turns of the live timer, and nothing after relayd wrote something for so many, the reader is
@@ -276,6 +277,15 @@ enum read_end {
 	READ_LOST      /* @problem says what happened */
 };
 
+/* Whether the session that is there beside this one is to take its place now: the reader that made it was
+ * killed before it took over. */
+static bool is_followed(const struct keeper *keeper, int64_t begun)
+{
+	int64_t pause = progress_may_both_record(keeper->progress) ? LASTS_NS : SOON_NS;
+
+	return progress_next(keeper->progress) && clock_monotonic() - begun >= pause;
+}
+
 /* Reads until something ends it. */
 static enum read_end read_on(
 	struct keeper *keeper, struct reader *reader, struct quiet *quiet, struct problem *problem)
@@ -306,8 +316,7 @@ static enum read_end read_on(
 		show_files(keeper);
 		if (status == READER_IDLE && clock_monotonic() - begun >= LASTS_NS)
 			progress_has_all_copies(keeper->progress);
-		/* the reader that made it was killed before it took over */
-		if (progress_next(keeper->progress) && clock_monotonic() - begun >= SOON_NS)
+		if (is_followed(keeper, begun))
 			return READ_FOLLOWED;
 		if (!ending && keeper_outgrows(keeper))
 			return READ_OUTGROWN;

@@ -168,10 +168,11 @@ def kill_reader(node):
 
 
 def test_reader_is_killed_meanwhile(node, receiver):
-    """What was lost stays counted."""
+    """What was lost stays counted, and the two sessions do not record the same for long."""
     load = begin(node, receiver, "2M")
     kill_reader(node)
     node.wait_for(lambda: node.ledger().lost > 0, 20, "what was lost to be counted")
+    wait_until(lambda: not sessions_of(node).get("blkin"), 40, "the old session to be stopped")
     assert check(node, receiver, load, (2,))[2] > 0
 
 

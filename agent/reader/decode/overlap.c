@@ -116,6 +116,11 @@ void overlap_end(struct overlap *overlap, int64_t now)
 		overlap->after.until = (uint64_t)now;
 }
 
+bool overlap_has_begun(const struct overlap *overlap)
+{
+	return overlap->after.from != 0;
+}
+
 bool overlap_has_ended(const struct overlap *overlap)
 {
 	return overlap->after.until != 0;

@@ -51,7 +51,8 @@ int64_t overlap_abandon(struct overlap *overlap);
 /* The session at hand does not record any more. */
 void overlap_end(struct overlap *overlap, int64_t now);
 
-/* Whether that is so. */
+/* Whether the other one may record; and whether the one at hand does not any more. */
+bool overlap_has_begun(const struct overlap *overlap);
 bool overlap_has_ended(const struct overlap *overlap);
 
 /* It is read to its end: the other one is at hand now. */
