@@ -42,7 +42,7 @@ static bt_message_iterator_class_next_method_status next(
 	event_class = bt_event_class_create(stream_class);
 	payload = event_maker_structure(maker, trace_class, 12);
 	bt_event_class_set_payload_field_class(event_class, payload);
-	bt_event_class_set_name(event_class, "made");
+	bt_event_class_set_name(event_class, maker->name ? maker->name : "made");
 	trace = bt_trace_create(trace_class);
 	stream = bt_stream_create(stream_class, trace);
 	messages[0] = bt_message_stream_beginning_create(self, stream);

@@ -16,6 +16,7 @@ struct event_maker {
 	/* what to make */
 	const uint8_t *data, *end;
 	unsigned depth, fields;
+	const char *name; /* NULL: "made" */
 	/* what is expected: the JSON's payload, its `bytes` ("" if there are none), and the body of a
 	 * LogRecord as text of the same form */
 	GString *payload, *bytes, *body;

@@ -118,6 +118,22 @@ START_TEST(other_order)
 }
 END_TEST
 
+/* A thread may not run for long before it records in the second session: a span that is whole is known then,
+ * and what may be another event is not. */
+START_TEST(late)
+{
+	maker.name = "blkin:span2_info";
+	ck_assert(!is_copy('a', UNTIL - 1));
+	maker.name = NULL;
+	ck_assert(!is_copy('b', UNTIL - 1));
+	turn();
+	ck_assert(!is_copy('b', UNTIL + OVERLAP_TOLERANCE_NS));
+	maker.name = "blkin:span2_info";
+	ck_assert(is_copy('a', UNTIL + 100 * OVERLAP_TOLERANCE_NS));
+	ck_assert(!is_copy('a', UNTIL + 100 * OVERLAP_TOLERANCE_NS));
+}
+END_TEST
+
 /* What the second session has is noted for a third. */
 START_TEST(three)
 {
@@ -288,6 +304,7 @@ int main(void)
 	tcase_add_test(cases, taken_once);
 	tcase_add_test(cases, alike);
 	tcase_add_test(cases, other_order);
+	tcase_add_test(cases, late);
 	tcase_add_test(cases, three);
 	tcase_add_test(cases, canceled);
 	tcase_add_test(cases, canceled_again);

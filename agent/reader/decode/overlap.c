@@ -9,8 +9,6 @@
 #include "base/log.h"
 #include "reader/decode/fingerprint.h"
 
-/* In the session at hand no copies come later than so long after the other one recorded. */
-#define LATE_NS OVERLAP_TOLERANCE_NS
 /* What is recorded in a span's event is the span's own. */
 #define WHOLE_SPAN "blkin:span"
 
@@ -262,9 +260,21 @@ static bool is_whole_span(const bt_message *message)
 	return name && !strncmp(name, WHOLE_SPAN, strlen(WHOLE_SPAN));
 }
 
-static bool take_copy(struct overlap *overlap, const struct note *note, bool whole_span)
+/* How far apart its copies may be. */
+static uint64_t tolerance_of(const bt_message *message)
 {
-	guint number = find(overlap, note, whole_span ? UINT64_MAX : OVERLAP_TOLERANCE_NS);
+	return is_whole_span(message) ? UINT64_MAX : OVERLAP_TOLERANCE_NS;
+}
+
+/* Whether there may be a note of which it is a copy. */
+static bool may_be_copy(const struct both *before, uint64_t clock, uint64_t tolerance)
+{
+	return clock <= before->until || clock - before->until <= tolerance;
+}
+
+static bool take_copy(struct overlap *overlap, const struct note *note, uint64_t tolerance)
+{
+	guint number = find(overlap, note, tolerance);
 
 	if (!number)
 		return false;
@@ -277,14 +287,15 @@ bool overlap_is_copy(
 	struct overlap *overlap, const struct stream_key *stream, const bt_message *message, uint64_t clock)
 {
 	const struct both *before = &overlap->before;
-	bool may_be = before->from && clock >= before->from && clock <= before->until + LATE_NS;
+	uint64_t tolerance = before->from ? tolerance_of(message) : 0;
+	bool may_be = before->from && clock >= before->from && may_be_copy(before, clock, tolerance);
 	bool may_have = overlap->after.from && clock >= overlap->after.from;
 	struct note note = {.clock = clock};
 
 	if (!may_be && !may_have)
 		return false;
 	note.what = fingerprint(overlap->key, stream, message, &overlap->scratch);
-	if (may_be && take_copy(overlap, &note, is_whole_span(message)))
+	if (may_be && take_copy(overlap, &note, tolerance))
 		return true;
 	if (may_have)
 		add_note(&overlap->after, &note);
