@@ -293,6 +293,8 @@ struct extent {
 	uint64_t enough; /* bytes: if there are no more than that, none is read */
 	uint64_t found;  /* bytes that there were */
 	bool more;       /* more packets than one pass takes */
+	uint64_t newest; /* the begin clock of the last packet that there was, */
+	uint64_t read;   /* and of the last one that the pass took */
 };
 
 static enum recover_status open_files(struct pass *pass)
@@ -339,6 +341,11 @@ static void pass_over_blank(struct pass *pass)
 	g_array_set_size(pass->packets, kept);
 }
 
+static uint64_t last_begin(const GArray *packets)
+{
+	return g_array_index(packets, struct relayfiles_packet, packets->len - 1).is.begin;
+}
+
 /* Reads the files that are open. */
 static enum recover_status read_files(struct pass *pass, struct extent *extent)
 {
@@ -359,6 +366,8 @@ static enum recover_status read_files(struct pass *pass, struct extent *extent)
 	pass_over_blank(pass);
 	extent->found = found.bytes;
 	extent->more = found.more;
+	extent->newest = found.newest;
+	extent->read = pass->packets->len ? last_begin(pass->packets) : 0;
 	if (status == RECOVER_OK && extent->found > extent->enough)
 		status = read_slices(pass);
 	/* those behind them are to come, too */
@@ -393,33 +402,43 @@ static enum recover_status run_pass(
 	return status;
 }
 
-enum recover_status recover_pass(
-	const struct recover *recover, uint64_t enough, uint64_t *found, char *error, size_t error_size)
+/* Whether another pass is to come; @newest: the begin clock of the newest packet that the first one found.
+ * What came since is left: or there would be no end while packets come as fast as they are read. */
+static bool is_to_go_on(const struct extent *extent, uint64_t newest)
+{
+	return extent->last ? extent->found > 0 : extent->more && extent->read <= newest;
+}
+
+/* Passes that read all that there is at first; @found: the most bytes that one of them found. */
+static enum recover_status run_passes(
+	const struct recover *recover, struct extent *extent, uint64_t *found, char *error, size_t error_size)
 {
 	const struct positions *positions = progress_positions(recover->progress);
-	struct extent extent = {.enough = enough};
 	enum recover_status status;
-	uint64_t moves;
+	uint64_t moves, newest = 0;
 
 	*found = 0;
 	do {
 		moves = positions_moves(positions);
-		status = run_pass(recover, &extent, error, error_size);
-		*found = MAX(*found, extent.found);
-	} while (status == RECOVER_OK && extent.more && positions_moves(positions) != moves);
+		status = run_pass(recover, extent, error, error_size);
+		newest = newest ? newest : extent->newest;
+		*found = MAX(*found, extent->found);
+	} while (status == RECOVER_OK && is_to_go_on(extent, newest) && positions_moves(positions) != moves);
 	return status;
+}
+
+enum recover_status recover_pass(
+	const struct recover *recover, uint64_t enough, uint64_t *found, char *error, size_t error_size)
+{
+	struct extent extent = {.enough = enough};
+
+	return run_passes(recover, &extent, found, error, error_size);
 }
 
 enum recover_status recover_rest(const struct recover *recover, char *error, size_t error_size)
 {
-	const struct positions *positions = progress_positions(recover->progress);
 	struct extent extent = {.last = true};
-	enum recover_status status;
-	uint64_t moves;
+	uint64_t found;
 
-	do {
-		moves = positions_moves(positions);
-		status = run_pass(recover, &extent, error, error_size);
-	} while (status == RECOVER_OK && extent.found && positions_moves(positions) != moves);
-	return status;
+	return run_passes(recover, &extent, &found, error, error_size);
 }

@@ -200,6 +200,7 @@ static void scan_packet(void *data, const struct relay_packet *packet)
 	if (is_done(scan->positions, &found.key, packet))
 		return;
 	scan->bytes += packet->size;
+	scan->found->newest = MAX(scan->found->newest, packet->begin);
 	scan->holds_events |= relay_packet_holds_events(packet);
 	g_array_append_val(scan->found->packets, found);
 	if (scan->found->packets->len >= 2 * scan->found->most)

@@ -18,6 +18,7 @@ struct relay_found {
 	guint most;      /* if there are more, those that begin first; not 0 */
 	bool more;       /* there are */
 	uint64_t bytes;  /* of all of them but the blank ones */
+	uint64_t newest; /* of all of them: its begin clock */
 };
 
 /* Finds those that are not done by @positions, for @found, in which packets and most are set; @error says why

@@ -257,6 +257,7 @@ START_TEST(scanned_a_few_at_a_time)
 		ck_assert_int_eq(relay_scan(files, positions, &found, error, sizeof(error)), RELAY_WHOLE);
 		ck_assert_uint_eq(found.packets->len, MIN(38 - read, 3));
 		ck_assert_uint_eq(found.bytes, (38 - read) * PACKET);
+		ck_assert_uint_eq(found.newest, 1290);
 		ck_assert(found.more == (38 - read > 3));
 		for (guint i = 0; i < found.packets->len; i++, read++) {
 			const struct relayfiles_packet *packet =
