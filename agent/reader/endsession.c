@@ -82,6 +82,8 @@ void keeper_records(struct keeper *keeper, int64_t since)
 		return;
 	keeper->lost_since = 0;
 	lasted = MAX(lasted + NS_PER_SECOND - 1, 0) / NS_PER_SECOND;
+	if (!lasted)
+		return;
 	ledger_add(SESSIONS_LOST_SECONDS, lasted);
 	log_warning("what programs recorded in %" G_GINT64_FORMAT
 		    " seconds, at most, was lost with the LTTng session: LTTng does not tell how many events",
