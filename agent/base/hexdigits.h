@@ -67,14 +67,9 @@ static inline bool hex_read_two(const char *at, uint64_t *number, const char *ot
 	return _mm_movemask_epi8(_mm_and_si128(good, other_good)) == 0xffff;
 }
 #else
-static inline bool hex_read(const char *at, uint64_t *number)
-{
-	return hex_read_digits(at, HEX_DIGITS, number);
-}
-
 static inline bool hex_read_two(const char *at, uint64_t *number, const char *other_at, uint64_t *other)
 {
-	return hex_read(at, number) && hex_read(other_at, other);
+	return hex_read_digits(at, HEX_DIGITS, number) && hex_read_digits(other_at, HEX_DIGITS, other);
 }
 #endif
 

@@ -17,18 +17,6 @@ static struct trace_id id_of(uint8_t format, const uint8_t *item, size_t size, s
 	return (struct trace_id){trait.trace_id_high, trait.trace_id};
 }
 
-static guint hash(gconstpointer key)
-{
-	return tracehash(key);
-}
-
-static gboolean equal(gconstpointer a, gconstpointer b)
-{
-	const struct trace_id *one = a, *other = b;
-
-	return one->high == other->high && one->low == other->low;
-}
-
 /* The spans of a group are a list. */
 struct groups {
 	GHashTable *last;     /* of each group: its id to its last span's number + 1 */
@@ -81,7 +69,7 @@ void bytrace_group(struct queue *queue, struct entry *entry)
 {
 	const struct batch *batch = entry->batch;
 	struct groups groups = {
-		.last = g_hash_table_new(hash, equal),
+		.last = g_hash_table_new(tracehash, tracehash_equal),
 		.first = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.next = g_new(uint32_t, batch->count),
 		.item = g_new(const uint8_t *, batch->count),
@@ -131,7 +119,7 @@ uint32_t bytrace_run(const struct batch *batch, uint32_t first, uint32_t count, 
 
 		at += sizes[first + same - 1];
 		other = id_of(batch->format, at, sizes[first + same], &memory);
-		if (!equal(&id, &other))
+		if (!tracehash_equal(&id, &other))
 			break;
 	}
 	span_memory_free(&memory);

@@ -13,10 +13,17 @@ static void make_key(void)
 		key[i] = (uint8_t)g_random_int();
 }
 
-guint tracehash(const struct trace_id *id)
+guint tracehash(gconstpointer id)
 {
 	static pthread_once_t made = PTHREAD_ONCE_INIT;
 
 	pthread_once(&made, make_key);
-	return (guint)siphash(key, id, sizeof(*id));
+	return (guint)siphash(key, id, sizeof(struct trace_id));
+}
+
+gboolean tracehash_equal(gconstpointer id, gconstpointer other)
+{
+	const struct trace_id *one = id, *two = other;
+
+	return one->low == two->low && one->high == two->high;
 }

@@ -65,20 +65,6 @@ struct undecided {
 	uint32_t gone, early; /* for want of memory: not told yet, by undecided_expire */
 };
 
-static guint hash_trace(gconstpointer key)
-{
-	const struct trace *trace = key;
-
-	return tracehash(&trace->id);
-}
-
-static gboolean equal_traces(gconstpointer a, gconstpointer b)
-{
-	const struct trace *one = a, *other = b;
-
-	return one->id.low == other->id.low && one->id.high == other->id.high;
-}
-
 struct undecided *undecided_create(const struct keep *keep)
 {
 	struct undecided *undecided;
@@ -87,7 +73,7 @@ struct undecided *undecided_create(const struct keep *keep)
 		return NULL;
 	undecided = g_new0(struct undecided, 1);
 	undecided->keep = *keep;
-	undecided->traces = g_hash_table_new_full(hash_trace, equal_traces, g_free, NULL);
+	undecided->traces = g_hash_table_new_full(tracehash, tracehash_equal, g_free, NULL);
 	undecided->found = g_ptr_array_new();
 	undecided->next = 1;
 	undecided->keep.wanted = wanted_ref(keep->wanted);

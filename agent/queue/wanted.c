@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/siphash.h"
 #include "core/ledger.h"
+#include "queue/tracehash.h"
 
 /* So long a trace is remembered, for who comes later; */
 #define LIFE_NS (60 * NS_PER_SECOND)
@@ -22,8 +23,7 @@
 #define NOTED_NS (3 * NS_PER_SECOND)
 
 struct told {
-	struct trace_id id;
-	guint hash;
+	struct trace_id id; /* first, as the key */
 	enum wanted_by by;
 	uint64_t place;  /* the number of who said it */
 	uint64_t number; /* they are numbered in a row; where it is stands: by this, modulo WANTED_MAX */
@@ -47,18 +47,6 @@ struct wanted {
 	uint8_t key[SIPHASH_KEY_SIZE];
 };
 
-static guint hash_told(gconstpointer key)
-{
-	return ((const struct told *)key)->hash;
-}
-
-static gboolean equal_told(gconstpointer a, gconstpointer b)
-{
-	const struct told *one = a, *other = b;
-
-	return one->id.low == other->id.low && one->id.high == other->id.high;
-}
-
 struct wanted *wanted_create(void)
 {
 	struct wanted *wanted = g_new0(struct wanted, 1);
@@ -67,9 +55,9 @@ struct wanted *wanted_create(void)
 	atomic_init(&wanted->next, 1);
 	wanted->first = 1;
 	pthread_mutex_init(&wanted->lock, NULL);
-	wanted->latest = g_hash_table_new(hash_told, equal_told);
+	wanted->latest = g_hash_table_new(tracehash, tracehash_equal);
 	wanted->spent = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	/* who says ids cannot choose them so that all have the same hash */
+	/* nobody can choose an address that counts as another one */
 	for (size_t i = 0; i < SIPHASH_KEY_SIZE; i++)
 		wanted->key[i] = (uint8_t)g_random_int();
 	return wanted;
@@ -178,11 +166,7 @@ static void put(struct wanted *wanted, struct told *told)
 bool wanted_add(struct wanted *wanted, const struct trace_id *id, const struct wanted_place *place,
 	uint64_t sharer, int64_t now)
 {
-	struct told told = {.id = *id,
-		.hash = (guint)siphash(wanted->key, id, sizeof(*id)),
-		.by = place->by,
-		.place = place->number,
-		.at = now};
+	struct told told = {.id = *id, .by = place->by, .place = place->number, .at = now};
 	bool known, room;
 
 	pthread_mutex_lock(&wanted->lock);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "traces/pending_traces.h"
 
-struct trace_id {
-	uint64_t high, low;
-};
+#include "queue/tracehash.h"
 
 struct trace {
 	struct trace_id id;
@@ -22,21 +20,6 @@ struct pending_traces {
 	size_t bytes;
 };
 
-static guint hash_id(const void *key)
-{
-	const struct trace_id *id = key;
-	uint64_t mixed = (id->low ^ id->high * 31) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (guint)(mixed >> 32);
-}
-
-static gboolean equal_ids(const void *a, const void *b)
-{
-	const struct trace_id *left = a, *right = b;
-
-	return left->low == right->low && left->high == right->high;
-}
-
 static void trace_free(void *data)
 {
 	struct trace *trace = data;
@@ -53,7 +36,7 @@ struct pending_traces *pending_traces_create(
 	traces->limits = *limits;
 	traces->show = show;
 	traces->data = data;
-	traces->by_id = g_hash_table_new_full(hash_id, equal_ids, NULL, trace_free);
+	traces->by_id = g_hash_table_new_full(tracehash, tracehash_equal, NULL, trace_free);
 	g_queue_init(&traces->quiet);
 	return traces;
 }
