@@ -170,10 +170,10 @@ bool keeper_looks_aside(struct keeper *keeper, bool *at_once);
 bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_once);
 
 /* Whether another session had taken this one's place, and is there: a reader that has ended since, or could
- * not read the rest, had stopped this one. */
+ * not read the rest, had stopped this one, or was about to. */
 bool keeper_was_replaced(struct keeper *keeper);
 
-/* Reads the rest of that session, which stays stopped. Returns whether to go on at once. */
+/* Reads the rest of this session, which is stopped. Returns whether to go on at once. */
 bool keeper_end_replaced(struct keeper *keeper, struct session *session);
 
 /* growth.c */

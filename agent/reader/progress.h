@@ -57,8 +57,8 @@ void progress_begin(struct progress *progress, const struct session_identity *se
 /* Another session records beside the one at hand, or is about to, and is read after it. */
 void progress_follow(struct progress *progress, const struct session_identity *session);
 
-/* It is about to record what the one at hand records, too; that one records no more; or it did not come to
- * that. What both have is taken once. */
+/* It is about to record what the one at hand records, too; that one is about to record no more; or it did not
+ * come to that. What both have is taken once. */
 void progress_both_record(struct progress *progress);
 void progress_one_records(struct progress *progress);
 void progress_none_follows(struct progress *progress);
@@ -66,7 +66,7 @@ void progress_none_follows(struct progress *progress);
 /* Whether that session may record beside the one at hand. */
 bool progress_may_both_record(const struct progress *progress);
 
-/* Whether the one at hand records no more, as that session has taken its place. */
+/* Whether the one at hand is to record no more, as that session has taken its place. */
 bool progress_is_replaced(const struct progress *progress);
 
 /* That session is gone. Returns since when, CLOCK_MONOTONIC ns, it may have recorded alone, and what then was

@@ -221,8 +221,10 @@ static bool take_over(struct keeper *keeper, struct taken_over *taken, char *err
 	g_usleep(OVERLAP_NS / 1000);
 	watch_stop(keeper->watch);
 	session = session_adopt(keeper->config, progress_session(keeper->progress)->name);
+	/* before it is, as that may take a while: a reader that goes on from here stops it, and does not
+	 * start it */
+	progress_one_records(keeper->progress);
 	session_stop(session, true, 0);
-	progress_one_records(keeper->progress); /* whichever reader reads the rest does not start it again */
 	taken->all = await_rest(keeper, session);
 	session_free(session);
 	taken->gone = keeper_is_gone(keeper, progress_session(keeper->progress));

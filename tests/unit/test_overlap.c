@@ -134,6 +134,15 @@ START_TEST(late)
 }
 END_TEST
 
+/* The first session is stopped some time after it was about to be. */
+START_TEST(stopped_late)
+{
+	ck_assert(!is_copy('a', UNTIL + NS_PER_SECOND));
+	turn();
+	ck_assert(is_copy('a', UNTIL + NS_PER_SECOND + APART));
+}
+END_TEST
+
 /* What the second session has is noted for a third. */
 START_TEST(three)
 {
@@ -305,6 +314,7 @@ int main(void)
 	tcase_add_test(cases, alike);
 	tcase_add_test(cases, other_order);
 	tcase_add_test(cases, late);
+	tcase_add_test(cases, stopped_late);
 	tcase_add_test(cases, three);
 	tcase_add_test(cases, canceled);
 	tcase_add_test(cases, canceled_again);

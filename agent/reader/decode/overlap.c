@@ -167,11 +167,14 @@ static gint compare(gconstpointer left_data, gconstpointer right_data)
 	return left->clock < right->clock ? -1 : left->clock > right->clock;
 }
 
-/* Puts the notes in order, so that copies are found. */
+/* Puts the notes in order, so that copies are found; they say how long the session recorded. */
 static void prepare(struct overlap *overlap)
 {
-	GArray *notes = overlap->before.notes;
+	struct both *before = &overlap->before;
+	GArray *notes = before->notes;
 
+	for (guint i = 0; i < notes->len; i++)
+		before->until = MAX(before->until, note_at(before, i)->clock);
 	g_array_sort(notes, compare);
 	g_free(overlap->unused);
 	overlap->unused = g_new(guint32, notes->len + 1);

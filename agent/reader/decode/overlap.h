@@ -48,10 +48,10 @@ void overlap_cancel(struct overlap *overlap);
 /* The other one is gone. Returns since when it may have recorded alone; 0: it never did. */
 int64_t overlap_abandon(struct overlap *overlap);
 
-/* The session at hand does not record any more. */
+/* The session at hand is about to record no more. */
 void overlap_end(struct overlap *overlap, int64_t now);
 
-/* Whether the other one may record; and whether the one at hand does not any more. */
+/* Whether the other one may record; and whether the one at hand is not to any more. */
 bool overlap_has_begun(const struct overlap *overlap);
 bool overlap_has_ended(const struct overlap *overlap);
 
