@@ -8,14 +8,22 @@
 #include "queue_rig.h"
 
 #define DISK_MS 300
-#define SOON_MS 100 /* what does not wait takes less, on a busy machine too */
+#define FOR_EVER_MS 3600000 /* a test that waits so long is ended */
+
+static struct queue_limits limits;
+
+/* How long a push waits for the disk from here on. */
+static void set_patience(int64_t ms)
+{
+	limits.disk_ns = ms * NS_PER_MS;
+	queue_configure(queue, &limits);
+}
 
 /* Batches of three spans, of which the queue has room for @batches; its spooler works. */
 static void make_spooled(unsigned batches, bool wait)
 {
-	struct queue_limits limits = {
-		.bytes = 1 << 20, .wait_when_full = wait, .disk_ns = DISK_MS * NS_PER_MS};
-
+	limits = (struct queue_limits){
+		.bytes = 1 << 20, .wait_when_full = wait, .disk_ns = FOR_EVER_MS * NS_PER_MS};
 	make_queue_of(&limits, 10, 64 * 1024);
 	backlog_attach(queue, 100);
 	backlog_set_storing(queue, true);
@@ -42,14 +50,17 @@ static int64_t push_ms(void)
 START_TEST(a_slow_disk_is_waited_for_once)
 {
 	make_spooled(3, false);
+	set_patience(DISK_MS);
 	ck_assert_int_ge(push_ms(), DISK_MS);
 	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 3);
+	set_patience(FOR_EVER_MS);
 	for (int i = 0; i < 3; i++)
-		ck_assert_int_lt(push_ms(), SOON_MS);
+		push_ms();
 	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 4 * 3);
 	send_next(queue);
-	ck_assert_int_lt(push_ms(), SOON_MS); /* there is room */
+	push_ms(); /* there is room */
 	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 4 * 3);
+	set_patience(DISK_MS);
 	ck_assert_int_ge(push_ms(), DISK_MS);
 	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 5 * 3);
 	ck_assert_int_eq(row(SPANS_QUEUED), 3 * 3);
@@ -61,7 +72,7 @@ START_TEST(without_a_disk_nobody_waits)
 {
 	make_spooled(3, false);
 	backlog_set_storing(queue, false);
-	ck_assert_int_lt(push_ms(), SOON_MS);
+	push_ms();
 	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 3);
 	assert_balance(account);
 }
@@ -76,11 +87,15 @@ static void *push_one(void *data)
 	return NULL;
 }
 
+/* What it pushes was counted, so that its clock runs; and has come to the queue, mostly. */
 static void begin_push(pthread_t *thread)
 {
+	int64_t before = row(SPANS_TAKEN);
+
 	ck_assert_int_eq(pthread_create(thread, NULL, push_one, NULL), 0);
+	while (row(SPANS_TAKEN) == before)
+		g_usleep(1000);
 	g_usleep(50000);
-	ck_assert_uint_eq(queue_bytes(queue), queue_limit(queue)); /* it waits */
 }
 
 static void store_oldest(void)
@@ -101,6 +116,8 @@ START_TEST(a_wait_ends)
 	pthread_t thread;
 
 	make_spooled(3, false);
+	if (_i == NOTHING)
+		set_patience(DISK_MS);
 	begin_push(&thread);
 	if (_i == STORED)
 		store_oldest();
@@ -111,8 +128,6 @@ START_TEST(a_wait_ends)
 	pthread_join(thread, NULL);
 	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), _i == DISK_FAILS || _i == NOTHING ? 3 : 0);
 	ck_assert_int_eq(row(SPANS_QUEUED), 3 * 3);
-	if (_i != NOTHING)
-		ck_assert_int_lt(waited_ms, DISK_MS);
 	assert_balance(account);
 }
 END_TEST
@@ -123,6 +138,7 @@ START_TEST(waits_as_long_as_it_takes)
 	pthread_t thread;
 
 	make_spooled(2, true);
+	set_patience(DISK_MS);
 	begin_push(&thread);
 	g_usleep((DISK_MS + 100) * 1000);
 	ck_assert_int_eq(row(SPANS_DROPPED_QUEUE_FULL), 0);
@@ -393,6 +409,7 @@ TCase *queue_limits(void)
 	TCase *tests = tcase_create("limits");
 
 	tcase_add_checked_fixture(tests, NULL, end_queue);
+	tcase_set_timeout(tests, 30);
 	tcase_add_test(tests, a_slow_disk_is_waited_for_once);
 	tcase_add_test(tests, without_a_disk_nobody_waits);
 	tcase_add_loop_test(tests, a_wait_ends, 0, WAYS);
