@@ -43,36 +43,74 @@ static bool time_is_over(void)
 	return clock_monotonic() >= pace_until;
 }
 
-/* The replay keeps its pace: the floor without fresh spans, and its share with them. */
-START_TEST(test_paced)
-{
-	int64_t replayed, fresh;
+static int64_t sent_before;
 
-	start(64 * MIB, 50, 2000);
-	push(100, 100);
+static bool has_begun(void)
+{
+	return row(SPANS_SENT) > sent_before;
+}
+
+/* Stores so many batches, and waits until the first of those on disk comes back. */
+static void begin_replay(int batches)
+{
+	push(batches, 100);
 	queue_set_delivering(queue, false);
 	wait_until(all_stored);
+	sent_before = row(SPANS_SENT);
 	queue_set_delivering(queue, true);
-	pace_until = clock_monotonic() + 1200 * NS_PER_MS; /* it begins within a second */
-	take_until(time_is_over, NULL);
-	pace_until = clock_monotonic() + 2000 * NS_PER_MS;
+	take_until(has_begun, NULL);
+}
+
+#define FLOOR 2000
+#define TRIES 6 /* a busy machine may slow the replay down, but not each time */
+
+/* Whether enough is replayed without fresh spans; it must not be too much. */
+static bool keeps_floor(void)
+{
+	int64_t begin = clock_monotonic(), replayed;
+	double most;
+
+	pace_until = begin + 2 * NS_PER_SECOND;
 	replayed = take_until(time_is_over, NULL);
-	ck_assert_msg(replayed >= 2000 * 2 * 6 / 10 && replayed <= 2000 * 2 * 15 / 10, "%lld replayed in 2 s",
-		(long long)replayed);
-	push(200, 100); /* fresh ones, that go at once */
-	queue_set_delivering(queue, false);
-	wait_until(all_stored);
-	queue_set_delivering(queue, true);
-	g_usleep(1100000);
-	replayed = fresh = 0;
-	for (int i = 0; i < 150; i++) { /* 10,000 a second */
+	most = (double)(clock_monotonic() - begin) / NS_PER_SECOND * FLOOR * 1.5;
+	ck_assert_msg(
+		(double)replayed <= most, "%lld replayed, at most %g are right", (long long)replayed, most);
+	return replayed >= FLOOR * 2 * 6 / 10;
+}
+
+/* The same beside 10,000 fresh ones a second, or fewer if the machine is busy. */
+static bool keeps_share(void)
+{
+	int64_t begin = clock_monotonic(), replayed = 0, fresh = 0;
+	double most;
+
+	for (int i = 0; i < 250; i++) {
 		push(1, 100);
 		fresh += SPANS;
 		pace_until = clock_monotonic() + 10 * NS_PER_MS;
 		replayed += take_until(time_is_over, NULL);
 	}
-	ck_assert_msg(replayed >= fresh * 4 / 10 && replayed <= fresh * 14 / 10, "%lld replayed beside %lld",
-		(long long)replayed, (long long)fresh);
+	most = MAX((double)fresh * 1.4, (double)(clock_monotonic() - begin) / NS_PER_SECOND * FLOOR * 1.5);
+	ck_assert_msg(
+		(double)replayed <= most, "%lld replayed beside %lld", (long long)replayed, (long long)fresh);
+	return replayed >= fresh * 4 / 10;
+}
+
+/* The replay keeps its pace: the floor without fresh spans, and its share with them. */
+START_TEST(test_paced)
+{
+	int tries = 0;
+
+	start(64 * MIB, 50, FLOOR);
+	do
+		begin_replay(100);
+	while (!keeps_floor() && ++tries < TRIES);
+	ck_assert_int_lt(tries, TRIES);
+	tries = 0;
+	do
+		begin_replay(200);
+	while (!keeps_share() && ++tries < TRIES);
+	ck_assert_int_lt(tries, TRIES);
 	assert_balance();
 	stop();
 }
