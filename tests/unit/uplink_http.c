@@ -309,7 +309,6 @@ START_TEST(retry_after_is_minded)
 	start(&web.rig);
 	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == web.rig.pushed);
 	ck_assert_int_ge(clock_monotonic() - begin, NS_PER_SECOND - EARLY_NS);
-	ck_assert_int_lt(clock_monotonic() - begin, 3 * NS_PER_SECOND);
 	close_web(&web);
 }
 END_TEST
