@@ -69,9 +69,10 @@ END_TEST
 /* Slow is not deaf: the deadline is from one answer to the next, however many calls wait. */
 START_TEST(slow_server_keeps_its_connection)
 {
-	rig.is.window = 8;
-	rig.peer->delay_ms = 60;
-	push(&rig, 8);
+	rig.is.window = 20;
+	rig.is.timeout = NS_PER_SECOND;
+	rig.peer->delay_ms = 100;
+	push(&rig, 20);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
 	ck_assert_int_eq(errors(&rig), 0);
@@ -156,6 +157,8 @@ START_TEST(bad_answer_costs_the_connection)
 	enum peer_act acts[] = {bad_answers[_i].act, PEER_OK};
 
 	rig.is.window = 1;
+	if (bad_answers[_i].row == OUTPUT_ERRORS_TIMEOUT)
+		rig.is.timeout = SHORT_TIMEOUT;
 	peer_set_acts(rig.peer, acts, 1);
 	push(&rig, 3);
 	start(&rig);

@@ -199,6 +199,8 @@ START_TEST(bad_answers)
 {
 	const enum peer_act acts[] = {refusals[_i], PEER_OK};
 
+	if (refusals[_i] == PEER_SILENT)
+		rig.is.timeout = SHORT_TIMEOUT;
 	peer_set_acts(rig.peer, acts, 2);
 	start_up();
 	want(1);

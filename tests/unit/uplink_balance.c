@@ -298,6 +298,8 @@ START_TEST(failing_address_is_avoided)
 
 	open_fleet(&fleet, true);
 	fleet.rig.is.return_interval = 3600 * NS_PER_SECOND;
+	if (failures[_i] == PEER_SILENT)
+		fleet.rig.is.timeout = SHORT_TIMEOUT;
 	peer_set_acts(fleet.peers[0], &failures[_i], 1);
 	peer_set_acts(fleet.peers[1], &failures[_i], 1);
 	start(&fleet.rig);

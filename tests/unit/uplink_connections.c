@@ -268,6 +268,7 @@ START_TEST(connecting_times_out)
 		connect(fillers[i], (struct sockaddr *)&address, size);
 	}
 	snprintf(rig.server, sizeof(rig.server), "127.0.0.1:%u", ntohs(address.sin_port));
+	rig.is.timeout = SHORT_TIMEOUT;
 	push(&rig, 1);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 2);

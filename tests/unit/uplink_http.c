@@ -202,6 +202,8 @@ START_TEST(bad_answers_make_spans_wait)
 
 	open_web(&web, SQUEEZE_GZIP);
 	web.rig.is.window = 1;
+	if (bad_answers[_i].row == OUTPUT_ERRORS_TIMEOUT)
+		web.rig.is.timeout = SHORT_TIMEOUT;
 	webpeer_set_answers(web.peer, answers);
 	push(&web.rig, 3);
 	start(&web.rig);
@@ -440,6 +442,7 @@ START_TEST(answer_without_its_end)
 	struct web web;
 
 	open_web(&web, SQUEEZE_NONE);
+	web.rig.is.timeout = NS_PER_SECOND;
 	web.peer->lingers = true;
 	ANSWER(web.peer, "HTTP/1.1 202 Accepted\r\nConnection: close\r\n\r\nabc");
 	push(&web.rig, 2);

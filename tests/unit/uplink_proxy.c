@@ -164,6 +164,8 @@ START_TEST(tunnel_that_does_not_open)
 	open_proxy(&proxy, "");
 	proxy.answer = answers[_i].answer;
 	proxy.size = answers[_i].size;
+	if (strstr(answers[_i].words, "within"))
+		rig->is.timeout = SHORT_TIMEOUT;
 	push(rig, 2);
 	start(rig);
 	RUN_UNTIL(rig, proxy.asked >= 3 && state_of(rig).servers[0].fault == answers[_i].fault);
@@ -191,6 +193,8 @@ START_TEST(answer_without_an_end)
 	proxy.drips = _i;
 	proxy.answer = endless;
 	proxy.size = strlen(endless);
+	if (proxy.drips)
+		rig->is.timeout = SHORT_TIMEOUT;
 	push(rig, 1);
 	start(rig);
 	RUN_UNTIL(rig, proxy.asked >= 3);

@@ -82,7 +82,7 @@ void rig_open(struct rig *rig)
 		.tls_key = "",
 		.keep = 1,
 		.window = 4,
-		.timeout = 250 * NS_PER_MS,
+		.timeout = 20 * NS_PER_SECOND,
 		.retry_min = 10 * NS_PER_MS,
 		.retry_max = 40 * NS_PER_MS,
 		.return_interval = 200 * NS_PER_MS,

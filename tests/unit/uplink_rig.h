@@ -28,6 +28,10 @@
 		peer_set_acts(peer, list, LENGTH(list));                                                     \
 	} while (0)
 
+/* Of a test that waits until it is over. All others have a longer one, which no busy machine makes them miss.
+ */
+#define SHORT_TIMEOUT (250 * NS_PER_MS)
+
 /* libevent's timers go by the coarse clock: each may fire so much too early. */
 #define EARLY_NS (12 * NS_PER_MS)
 

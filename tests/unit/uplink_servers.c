@@ -291,6 +291,7 @@ START_TEST(drained_by_the_second)
 	struct rig *rig = &servers.rig;
 
 	open_servers(&servers, 2);
+	rig->is.timeout = SHORT_TIMEOUT;
 	ACT(servers.peers[0], PEER_SILENT);
 	push(rig, 10);
 	start(rig);
@@ -358,8 +359,8 @@ START_TEST(rate_and_timeout)
 	struct rig rig;
 
 	rig_open(&rig);
-	rig.is.timeout = 50 * NS_PER_MS;
-	rig.is.rate_limit = 1000;
+	rig.is.timeout = NS_PER_SECOND;
+	rig.is.rate_limit = 100;
 	push(&rig, 3);
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);

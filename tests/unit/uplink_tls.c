@@ -369,7 +369,7 @@ START_TEST(handshake_times_out)
 	getsockname(listener, (struct sockaddr *)&address, &size);
 	snprintf(rig.server, sizeof(rig.server), "127.0.0.1:%u", ntohs(address.sin_port));
 	push(&rig, 1);
-	rig.is.timeout = 250 * NS_PER_MS;
+	rig.is.timeout = SHORT_TIMEOUT;
 	start(&rig);
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TLS) == 2);
 	ck_assert_uint_eq(in_log(&rig, "no answer from the server to the TLS handshake within 0.25 s"), 1);

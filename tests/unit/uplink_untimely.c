@@ -11,7 +11,6 @@ START_TEST(taken_before_the_call_is_sent)
 	open_web(&web, SQUEEZE_NONE);
 	memset(span, 'x', 12 << 20);
 	memcpy(span, "span ", 5);
-	web.rig.is.timeout = 4 * NS_PER_SECOND;
 	web.peer->early = true;
 	push_span(&web.rig, span, 12 << 20);
 	push_batch(&web.rig);
