@@ -55,7 +55,10 @@ class Trouble(Exception):
 
 
 class Inexact(AssertionError):
-    """Spans that are missing, came twice or are in no row of the ledger: such a failure gets no second try (tests/again)."""
+    """
+    Spans that are missing, came twice or are in no row of the ledger, or a program that a sanitizer complains of, that crashed or
+    hung: such a failure gets no second try (tests/again).
+    """
 
 
 def exactly(true, what):
