@@ -144,14 +144,16 @@ class Node:
         self.mounts = []
         self.relay_ports = [free_port() for _ in range(3)]  # control, data, live
         os.mkdir(os.path.join(self.folder, "home"))
+        for name in ("lsan.supp", "tsan.supp"):  # where other users, too, can read them: our checkout may be closed to them
+            shutil.copy(os.path.join(TOP, "tests", name), self.folder)
         self.environment = dict(
             os.environ,
             HOME=os.path.join(self.folder, "home"),
             LTTNG_HOME=os.path.join(self.folder, "home"),
             LD_LIBRARY_PATH=os.path.join(build_dir(), "libclient"),
-            LSAN_OPTIONS=f"suppressions={TOP}/tests/lsan.supp:print_suppressions=0",
+            LSAN_OPTIONS=f"suppressions={self.folder}/lsan.supp:print_suppressions=0",
             UBSAN_OPTIONS="print_stacktrace=1",
-            TSAN_OPTIONS=thread_options(f"{TOP}/tests"),
+            TSAN_OPTIONS=thread_options(self.folder),
         )
         if "thread" in sanitizers():
             # GLib 2.74 hands memory from thread to thread in a way that ThreadSanitizer cannot see

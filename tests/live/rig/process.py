@@ -14,7 +14,7 @@ import time
 
 # Servers that are started for each test: what they have compiled would not last for long.
 JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
-SANITIZER = re.compile(r"(ERROR|WARNING|FATAL): \w+Sanitizer|runtime error:")
+SANITIZER = re.compile(r"(ERROR|WARNING|FATAL): \w+Sanitizer|runtime error:|\w+Sanitizer: failed to read")
 # babeltrace2 2.1 cannot stand a stream that comes before its trace's metadata; another reader takes over
 NO_METADATA = re.compile(
     r"ERROR: AddressSanitizer: SEGV (?:(?!ERROR: ).)*SUMMARY: AddressSanitizer: SEGV \([^)]*/libbabeltrace2[^)]*\)[^\n]*"
