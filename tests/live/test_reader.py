@@ -14,7 +14,7 @@ import pytest
 from expect import check_span, end_load, key_of, keys_of
 from rig.load import KEEP, LOAD, finish
 from rig.node import paced
-from rig.process import crowding, wait_until
+from rig.process import crowding, exactly, wait_until
 from test_newusers import start
 from test_users import share
 
@@ -80,10 +80,10 @@ def test_killed_ten_times_under_load(node, receiver, session):
     # babeltrace2 itself may abort on a new user of whom it has no metadata yet
     assert restarts(node) == node.status()["reader_restarts"] >= 10
     keys, again = ids(receiver)
-    assert keys == keys_of(recorded)
+    exactly(keys == keys_of(recorded), f"{len(keys)} of {total} came")
     for span in receiver.spans():
         check_span(span, key_of(span))
-    assert ledger.sent == total + again
+    exactly(ledger.sent == total + again, f"{again} came again, {ledger}")
     print(f"10 kills: {ledger.again} events read again, {again} spans came again, ready {readiness.share():.1%}")
     assert again <= 10 * processes * threads * rate  # a second's for each
     assert readiness.share() >= 0.95
@@ -113,7 +113,7 @@ def test_nothing_comes_twice_while_the_collector_is_away(node, receiver):
     ledger = finish(node, receiver, 6000)
     assert (ledger.read, ledger.again) == (6000, 0)
     keys, again = ids(receiver)
-    assert len(keys) == 6000
+    exactly(len(keys) == 6000, f"{len(keys)} came")
     assert agent.stop() == 0
 
 
@@ -135,7 +135,7 @@ def test_killed_in_a_backlog(node, receiver):
         another(node, pid)
     assert node.ledger().read < total, "it has read all before it was killed"
     ledger = node.wait_ledger(lambda ledger: ledger.sent >= total and ledger.idle(), 240, "all to be settled")
-    assert ledger.read - ledger.again == total, str(ledger)
+    exactly(ledger.read - ledger.again == total, str(ledger))
     assert (ledger.lost, ledger.packets_lost, restarts(node)) == (0, 0, 3)
     assert node.agent.stop() == 0
 

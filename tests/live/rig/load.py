@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The program that most tests record spans with, and what to wait for once it has ended."""
 
+from .process import exactly
+
 LOAD = "tests/live/programs/spanload"
 
 # [session] of an agent that is started again: what was recorded meanwhile is read then.
@@ -12,7 +14,7 @@ def finish(node, receiver, total):
     ledger = node.wait_ledger(
         lambda ledger: ledger.read - ledger.again >= total and ledger.idle(), 60, f"{total} events read and delivered"
     )
-    assert (ledger.lost, ledger.packets_lost, ledger.sessions_lost) == (0, 0, 0)
-    assert ledger.read - ledger.again == total
+    exactly((ledger.lost, ledger.packets_lost, ledger.read - ledger.again) == (0, 0, total), str(ledger))
+    assert ledger.sessions_lost == 0
     receiver.wait_for(total)
     return ledger
