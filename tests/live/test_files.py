@@ -13,6 +13,7 @@ import pytest
 from expect import end_load, keys_of
 from rig.alerts import firing
 from rig.load import KEEP, LOAD
+from rig.node import totals
 from rig.process import exactly, free_port, wait_until
 from rig.spanfiles import SpanFiles, identities, ordinals
 from test_json2 import by_id, converted
@@ -133,7 +134,7 @@ def test_disk_full(node, files, sync):
     wait_until(lambda: "output-disk-full" in findings(node), 10, "the doctor to say so")
     assert node.http_get("/healthz")[0] == 200
     node.wait_ledger(lambda ledger: ledger.spooled > 1000, 30, "spans in the spool", output="files")
-    assert "output_errors_total" in str(node.metrics("files"))
+    assert totals(node.metrics("files"))["blkin_agent_output_errors_total"] > 0
     os.remove(f"{files.directory}/filler")
     wait_until(lambda: state(node)["delivering"], 20, "the files to go on")
     recorded = end_load(load)

@@ -689,7 +689,7 @@ def test_output_is_away_without_a_spool(node, way):
     """Nothing is taken, and who asks is told when to come again; once the output is there, it is."""
     sink = IdSink(node, free_port())
     ports = start_agent(node, sink.port, output=dict(TIMID, spool_size="0"))
-    wait_until(lambda: finding(node, "output-unreachable") or node.status()["findings"], 20, "the output to be found away")
+    wait_until(lambda: any(one["code"].startswith("output-") for one in node.status()["findings"]), 20, "the output to be found away")
     with client_of(ports, way) as client:
         wait_until(lambda: client.hand(numbered(65, 0, [0]))[0] == 429, 20, "it to be put off", step=0)
         status, wait = client.hand(numbered(65, 0, [0]))
@@ -712,7 +712,7 @@ def test_queued_is_enough(node, way):
     """`ack = queued`: an OK says that it is in memory, and so is there also while no output has it, or could."""
     sink = IdSink(node, free_port())
     ports = start_agent(node, sink.port, input={"ack": "queued"}, output=dict(TIMID, spool_size="0"))
-    wait_until(lambda: finding(node, "output-unreachable") or node.status()["findings"], 20, "the output to be found away")
+    wait_until(lambda: any(one["code"].startswith("output-") for one in node.status()["findings"]), 20, "the output to be found away")
     with client_of(ports, way) as client:
         for n in range(5):
             exactly(client.hand(numbered(65, 0, [n]))[0] == 200, "it is in memory")
