@@ -9,6 +9,7 @@ import grp
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -125,14 +126,17 @@ def test_group_is_another(node, receiver, named):
     os.chown(path, 0, group.gr_gid)
     os.chmod(path, 0o660)
     config = node.write_config(receiver.port, session={"tracing_group": named})
+    for name in ("blkin-agent", "blkin-reader"):  # copies: the user may not look into our checkout
+        shutil.copy(node.built(f"agent/{name}"), node.folder)
     subprocess.run(["chown", "-R", "65534:65534", node.folder], check=True)
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    node.agent = node.start(user + [node.built("agent/blkin-agent"), "-c", config])
+    node.agent = node.start(user + [node.path("blkin-agent"), "-c", config])
     node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
     wrong = ", which does not exist" if named == "trcing" else ""
     what = f"it is for root and group tracing, and `tracing-group` in [session] names {named}{wrong}"
     fix = "set `tracing-group = tracing` in [session]; usermod --append --groups tracing nobody; then restart the agent"
     expect(node, "no-permission", what, fix)
+    assert "cannot be started" not in node.agent.log(), "the agent has asked itself"
     os.chown(path, 0, 0)
     expect(node, "no-permission", "it is for root alone", f"groupadd --system --force {named}; usermod")
 
