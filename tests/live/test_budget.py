@@ -117,6 +117,21 @@ def test_budget_of_one_agent(node):
     assert node.agent.stop() == 0
 
 
+def wait_held(node):
+    """Waits until nothing has left its disk for a second, within which the other agent looks; returns how many spans are there."""
+    held, since = None, time.monotonic()
+
+    def stays():
+        nonlocal held, since
+        now = node.ledger().spooled
+        if now != held:
+            held, since = now, time.monotonic()
+        return time.monotonic() - since >= 1
+
+    wait_until(stays, 20, "what waits to stay where it is")
+    return held
+
+
 def test_who_replays_waits_for_an_agent_that_is_behind(nodes):
     """What waits on a node's disk stays there while the next agent's collector does not take what it has itself."""
     top, leaf = nodes
@@ -128,10 +143,9 @@ def test_who_replays_waits_for_an_agent_that_is_behind(nodes):
     top.start_agent(sink.port, wait=False, input={"scribe": f"127.0.0.1:{above}"})
     wait_until(lambda: answers(above), 10, "the other one to listen")
     wait_until(lambda: top.ledger().spooled > 0, 20, "something to wait there, too")
-    time.sleep(1)  # until that was looked at
-    held = leaf.ledger().spooled
+    held = wait_held(leaf)
     time.sleep(2)
-    exactly(held > 1000 and held - leaf.ledger().spooled <= 100, f"{held} spans wait, then {leaf.ledger().spooled}")
+    assert held > 1000 and held - leaf.ledger().spooled <= 100, f"{held} spans wait, then {leaf.ledger().spooled}"
     # once it takes them, what is fresh brings the rest
     sink.start()
     fresh = Sender(port, 7, 1, 500, batch=50, rate=100)
