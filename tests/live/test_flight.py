@@ -34,7 +34,7 @@ def late(node):
 def command(node, *words):
     return subprocess.run(
         [node.built("cli/blkin"), *words, "--config", node.path("agent.conf")],
-        env=node.environment, capture_output=True, text=True, timeout=60, check=False)
+        env=dict(node.environment, TMPDIR=node.folder), capture_output=True, text=True, timeout=60, check=False)
 
 
 def flight(node):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`blkin why ID` on a node whose agent records: out of the relay's files while they are written."""
 
-import glob
 import json
 import os
 import signal
@@ -113,17 +112,19 @@ NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--in
 
 def test_nothing_is_there(node, tmp_path):
     """Folders that are missing, or have no session."""
+    os.makedirs(node.path("tmp"))
     with tempfile.NamedTemporaryFile("w", suffix=".conf", dir=tmp_path) as config:
         config.write(f"[session]\nrelay-output = {tmp_path}/out\n")
         config.flush()
         command = [node.built("cli/blkin"), "why", "--config", config.name, "abc"]
-        done = subprocess.run(command, env=node.environment, capture_output=True, text=True, timeout=60, check=False)
+        environment = dict(node.environment, TMPDIR=node.path("tmp"))
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1 and "no agent has recorded here" in done.stderr and "name a FOLDER" in done.stderr
         os.mkdir(tmp_path / "out", 0)
-        closed = subprocess.run([*NO_OVERRIDE, *command], env=node.environment, capture_output=True, text=True, timeout=60, check=False)
+        closed = subprocess.run([*NO_OVERRIDE, *command], env=environment, capture_output=True, text=True, timeout=60, check=False)
         os.chmod(tmp_path / "out", 0o700)
         assert closed.returncode == 1 and "only root and the members of group `blkin` may read it" in closed.stderr
         os.makedirs(tmp_path / "out" / os.uname().nodename / "another-20261128-000000")
-        done = subprocess.run(command, env=node.environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1 and "there is no session `blkin`" in done.stderr
-    assert glob.glob("/tmp/blkin-why-*") == []
+    assert os.listdir(node.path("tmp")) == []
