@@ -35,7 +35,7 @@ class Recording:
 
 
 def around(node, recording, *words, trace=None):
-    return run_import(node, "--around", trace or recording.trace, *words, recording.folder, LANG="C.UTF-8")
+    return run_import(node, "--around", trace or recording.trace, *words, recording.folder, LC_ALL="C.UTF-8")
 
 
 def by_span(done):

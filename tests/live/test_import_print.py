@@ -64,7 +64,7 @@ def test_trees(node, run_sample):
     run_sample(node, 3)
     node.lttng("stop")
     node.lttng("destroy")
-    done = run_import(node, "--print", folder, LANG="C.UTF-8")
+    done = run_import(node, "--print", folder, LC_ALL="C.UTF-8")
     assert done.returncode == 0, done.stderr
     heads = [line for line in done.stdout.splitlines() if line.startswith("trace ")]
     assert len(heads) == 3 and all("gateway, store" in head for head in heads)
