@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """SIGHUP: what can change while the agent runs does, without a span lost; what is wrong changes nothing."""
 
+import glob
 import os
 import signal
 import socket
@@ -281,11 +282,20 @@ def test_http_moves(node, receiver):
 IPV6_LOOPBACK = "0" * 24 + "01000000"
 
 
+def has_ipv6():
+    """Not every kernel has it."""
+    try:
+        with socket.create_server(("::", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
 def listening(port):
     """The addresses, as the kernel writes them, on which somebody listens at the port."""
     found = set()
-    for name in ("tcp", "tcp6"):
-        with open(f"/proc/net/{name}", encoding="ascii") as file:
+    for path in glob.glob("/proc/net/tcp*"):
+        with open(path, encoding="ascii") as file:
             rows = [line.split() for line in file.readlines()[1:]]
         found |= {row[1].split(":")[0] for row in rows if row[3] == "0A" and row[1].endswith(f":{port:04X}")}
     return found
@@ -296,7 +306,9 @@ def test_http_moves_between_addresses_that_overlap(node, receiver):
     reloader = Reloader(node, receiver.port)
     port = node.http
     names = {"127.0.0.1": "0100007F", "0.0.0.0": "0" * 8, "[::]": "0" * 32, "localhost": None, "127.0.0.2": "0200007F"}
-    for name in ["0.0.0.0", "127.0.0.1", "[::]", "0.0.0.0", "[::]", "127.0.0.1", "localhost", "0.0.0.0", "127.0.0.2"]:
+    moves = ["0.0.0.0", "127.0.0.1", "[::]", "0.0.0.0", "[::]", "127.0.0.1", "localhost", "0.0.0.0", "127.0.0.2"]
+    moves = [name for name in moves if name != "[::]" or has_ipv6()]
+    for name in moves:
         reloader.edit("agent", "http", f"{name}:{port}")
         assert names[name] is None or listening(port) == {names[name]}, name
         there = "127.0.0.2" if name == "127.0.0.2" else "localhost"
@@ -307,7 +319,7 @@ def test_http_moves_between_addresses_that_overlap(node, receiver):
             with pytest.raises(OSError):
                 other.bind((there, port))
                 other.listen()
-    assert reloader.results() == [True] * 9
+    assert reloader.results() == [True] * len(moves)
     assert reloader.agent.stop() == 0
 
 
