@@ -363,7 +363,7 @@ static inline void blkin_sampling(uint32_t one_in, uint32_t per_second)
 /**
  * blkin_span_join - start the server's half of a client's span
  * @span, @name, @local: as for blkin_span_start
- * @received: the context of the client's span, as it came with the request
+ * @received: the context of the client's span, as it came with the request; NULL: none came
  *
  * The server records under the client's own span id, as B3 peers do, and Zipkin shows both halves as one
  * span. With blkin_span_start(..., BLKIN_SERVER, ..., received) the server's span is a child of the client's
@@ -374,7 +374,7 @@ static inline void blkin_span_join(struct blkin_span *span, const char *name,
 {
 	uint64_t start;
 
-	if (!received->span_id) { /* only a decision was received: the client has no span */
+	if (!received || !received->span_id) { /* at most a decision was received: the client has no span */
 		blkin_span_start(span, BLKIN_SERVER, name, local, received);
 		return;
 	}

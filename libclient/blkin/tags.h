@@ -133,7 +133,7 @@ static inline void blkin_put_bool_tag_(struct blkin_span *span, const struct blk
 /**
  * blkin_span_tags - several tags in one call
  * @span: a started span
- * @tags, @count: copied, as blkin_span_tag copies
+ * @tags, @count: copied, as blkin_span_tag copies; one that is all zero is ignored
  *
  *     const struct blkin_tag tags[] = {BLKIN_TAG("object", name), BLKIN_TAG_INT("bytes", size)};
  *     blkin_span_tags(&span, tags, 2);
@@ -144,7 +144,8 @@ static inline void blkin_span_tags(struct blkin_span *span, const struct blkin_t
 
 	if (span->recording && tags)
 		for (i = 0; i < count; i++)
-			tags[i].put(span, &tags[i]);
+			if (tags[i].put)
+				tags[i].put(span, &tags[i]);
 }
 
 #ifdef __cplusplus

@@ -505,6 +505,36 @@ START_TEST(test_deferred)
 }
 END_TEST
 
+/* Nothing was received at all: a trace begins. */
+START_TEST(test_join_nothing)
+{
+	struct blkin_span span;
+
+	blkin_span_join(&span, "x", &here, NULL);
+	blkin_span_finish(&span);
+	ck_assert_int_eq(fake_spans, 1);
+	ck_assert_uint_eq(fake_record.trace_id, fake_record.span_id);
+	ck_assert_str_eq(fake_head, "server 50000 10.0.0.1 svc");
+	fake_on = 0;
+	blkin_span_join(&span, "x", &here, NULL);
+	blkin_span_finish(&span);
+	ck_assert_int_eq(fake_spans, 1);
+}
+END_TEST
+
+/* Of an array that has more room than tags. */
+START_TEST(test_tags_of_nothing)
+{
+	const struct blkin_tag tags[3] = {BLKIN_TAG("a", "b"), {0}, BLKIN_TAG_INT(NULL, 1)};
+	struct blkin_span span;
+
+	blkin_span_start(&span, BLKIN_LOCAL, "x", &here, NULL);
+	blkin_span_tags(&span, tags, 3);
+	blkin_span_finish(&span);
+	ck_assert_str_eq(fake_data, "a=b\n");
+}
+END_TEST
+
 /* While nobody records here, somebody downstream may: the context is handed on as it came. */
 START_TEST(test_off)
 {
@@ -636,6 +666,8 @@ static TCase *span_tests(const char *name, void (*install)(void))
 	tcase_add_test(tests, test_children_follow_their_root);
 	tcase_add_test(tests, test_unsampled);
 	tcase_add_test(tests, test_deferred);
+	tcase_add_test(tests, test_join_nothing);
+	tcase_add_test(tests, test_tags_of_nothing);
 	tcase_add_test(tests, test_off);
 	tcase_add_test(tests, test_levels);
 	tcase_add_test(tests, test_missing_pieces_of_information);
