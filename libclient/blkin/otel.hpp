@@ -646,21 +646,25 @@ class Recordable final : public Spans
 		add_attributes("#*", attributes);
 	}
 
-	/* Only of an error the description counts, as the specification has it. */
+	/* Only of an error the description counts, as the specification has it. Without one, or room for one,
+	 * the code is noted, and written at the end: outputs keep traces by it. */
 	void SetStatus(api::trace::StatusCode code, Text description) noexcept override
 	{
 		const char *mark = code == api::trace::StatusCode::kError ? "#!status=error"
 				   : code == api::trace::StatusCode::kOk  ? "#!status=ok"
 									  : "#!status=unset";
-		char *to = lines_.reserve(32 + 2 * description.size());
+		char *to;
 
+		status_ = mark;
+		if (code != api::trace::StatusCode::kError || description.empty())
+			return;
+		to = lines_.reserve(32 + 2 * description.size());
 		if (!to)
 			return;
+		status_ = nullptr;
 		to = Lines::put_plain(to, mark);
-		if (code == api::trace::StatusCode::kError && !description.empty()) {
-			*to++ = ' ';
-			to = Lines::put_escaped(to, description);
-		}
+		*to++ = ' ';
+		to = Lines::put_escaped(to, description);
 		*to++ = '\n';
 		lines_.end(to);
 	}
@@ -813,6 +817,10 @@ class Recordable final : public Spans
 			to = blkin_put_number_(Lines::put_plain(to, "blkin.truncated="), left_out);
 			to = Lines::put_plain(to, " attributes, events and links\n");
 		}
+		if (status_) {
+			to = Lines::put_plain(to, status_);
+			*to++ = '\n';
+		}
 		to = blkin_put_number_(Lines::put_plain(to, "#!time="), start_);
 		to = blkin_put_number_(Lines::put_plain(to, "\n#!sdk="), flags_);
 		to = Lines::put_plain(to, duration_ >= 0 ? "\n!finish +" : "\n!finish -");
@@ -891,6 +899,7 @@ class Recordable final : public Spans
 	api::trace::SpanKind kind_ = api::trace::SpanKind::kInternal;
 	unsigned char flags_ = 0;
 	uint32_t pieces_ = 0;
+	const char *status_ = nullptr; /* the line's, if it is not written yet */
 	std::size_t name_size_ = 0;
 	std::string long_name_;
 	Lines lines_;

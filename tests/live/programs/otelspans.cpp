@@ -271,6 +271,7 @@ static void record_long(const Tracer &tracer)
 	for (int i = 0; i < 40; i++)
 		much->SetAttribute(std::to_string(i), string_view(part));
 	much->SetAttribute("small", 1);
+	much->SetStatus(trace::StatusCode::kError, string_view(part));
 	much->End();
 	auto many = tracer->StartSpan("many");
 	for (int i = 0; i < 3000; i++)
