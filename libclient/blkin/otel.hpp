@@ -4,8 +4,9 @@
  * ring buffers to the node's agent, as those of <blkin/span.h> do. There is no queue, no thread and no
  * exporter in the program, and what has ended is safe if it crashes.
  *
- *     auto provider = opentelemetry::sdk::trace::TracerProviderFactory::Create(blkin::make_otel_processor(),
- * resource); opentelemetry::trace::Provider::SetTracerProvider(std::move(provider));
+ *     auto provider = opentelemetry::sdk::trace::TracerProviderFactory::Create(
+ *             blkin::make_otel_processor(), resource);
+ *     opentelemetry::trace::Provider::SetTracerProvider(std::move(provider));
  *
  * A span's attributes, events and links are written as lines of text when they are set (blkin/marks.h), and
  * as one event when it ends. The SDK's sampler decides which spans there are. While no session records spans,
@@ -1004,7 +1005,8 @@ class Processor final : public sdk::trace::SpanProcessor
  *
  * For TracerProviderFactory::Create, alone or among others. It carries all that OTLP does, but for: the NUL
  * in a span's name, which becomes a blank; what of one span is beyond 384 KiB, which is counted in its
- * attribute blkin.truncated; and spans that are recorded and not sampled.
+ * attribute blkin.truncated; the description of a status that is no error; and spans that are recorded and
+ * not sampled. The limits of a span that the SDK has from 1.28 on do not hold here: all is carried.
  */
 inline std::unique_ptr<opentelemetry::sdk::trace::SpanProcessor> make_otel_processor()
 {
