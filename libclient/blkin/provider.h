@@ -12,6 +12,7 @@
 #define BLKIN_PROVIDER_H_
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -128,6 +129,7 @@ static inline void blkin_print_report_(void *library, int usable)
 __attribute__((constructor(101))) static void blkin_load_provider_(void)
 {
 	const struct blkin_provider *provider = NULL;
+	const int kept = errno;
 	void *library;
 
 	if (blkin_loaded_)
@@ -141,6 +143,8 @@ __attribute__((constructor(101))) static void blkin_load_provider_(void)
 		blkin_use_provider_(provider);
 	if (getenv("BLKIN_DEBUG"))
 		blkin_print_report_(library, blkin_provider_ != &blkin_no_provider_);
+	dlerror(); /* what failed here is nothing to the program, which may be opening a plugin */
+	errno = kept;
 }
 
 #ifdef __cplusplus

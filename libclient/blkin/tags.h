@@ -6,6 +6,7 @@
 #ifndef BLKIN_TAGS_H_
 #define BLKIN_TAGS_H_
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ static inline void blkin_span_tag_uint(struct blkin_span *span, const char *key,
 /* Writes a number in the fewest digits that read back the same, and a NUL; @to has room for 32. */
 static inline char *blkin_put_double_(char *to, double value)
 {
+	const int kept = errno; /* strtod sets it for the smallest numbers */
 	double again;
 	int digits = 15;
 	char *at;
@@ -42,6 +44,7 @@ static inline char *blkin_put_double_(char *to, double value)
 		snprintf(to, 32, "%.*g", digits, value);
 		again = strtod(to, NULL);
 	} while (memcmp(&again, &value, sizeof(value)) != 0 && digits++ < 17);
+	errno = kept;
 	for (at = to; *at; at++) /* a locale may have another decimal sign */
 		if (*at == ',')
 			*at = '.';

@@ -25,6 +25,14 @@ def test_silent_by_default(bare_node):
     assert program.log() == "10\n"
 
 
+def test_a_plugin_that_is_opened(bare_node):
+    """It leaves no error where the program looks for one of its own."""
+    words = [bare_node.built("tests/live/programs/edges"), "plugin", bare_node.built("tests/live/programs/libedges_plugin.so")]
+    program = bare_node.start(words, LD_LIBRARY_PATH="")
+    assert program.wait() == 0
+    assert program.log() == "50\n"
+
+
 def test_without_a_session_daemon(bare_node):
     assert bare_node.run(["tests/live/programs/spanload", "-n", 10, "-w", 0]).split()[-1] == "10"
 

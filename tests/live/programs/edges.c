@@ -159,6 +159,12 @@ static int exits(void)
 #define THREADS 64
 #define ERRNO 77 /* which no call here has */
 
+static void make_smallest(void)
+{
+	BLKIN_SPAN(span, BLKIN_LOCAL, "smallest", &here, NULL);
+	blkin_span_tag_double(&span, "number", 5e-324); /* which strtod calls out of range */
+}
+
 /* Records, and tells whether errno was changed; all of them, when they are known to LTTng. */
 static void *make_with_errno(void *together)
 {
@@ -167,6 +173,7 @@ static void *make_with_errno(void *together)
 	pthread_barrier_wait(together);
 	errno = ERRNO;
 	make_spans("with errno", 10, NULL);
+	make_smallest();
 	changed = errno != ERRNO;
 	pthread_barrier_wait(together);
 	return (void *)changed;
@@ -186,18 +193,22 @@ static int keeps_errno(void)
 		pthread_join(threads[i], &changed);
 		code |= changed != NULL;
 	}
-	printf("%d\n", 10 * THREADS);
+	printf("%d\n", 11 * THREADS);
 	return code;
 }
 
 static int plugins(const char *file)
 {
 	for (int i = 0; i < 50; i++) {
-		void *plugin = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 		void (*run)(void);
+		void *plugin;
 
+		errno = ERRNO;
+		plugin = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 		if (!plugin)
 			return 1;
+		if (errno != ERRNO || dlerror())
+			return 3; /* what our constructor tried in vain is not the program's */
 		*(void **)&run = dlsym(plugin, "edges_plugin");
 		run();
 		dlclose(plugin);
