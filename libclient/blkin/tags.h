@@ -115,22 +115,23 @@ static inline void blkin_put_bool_tag_(struct blkin_span *span, const struct blk
 	blkin_span_tag_bool(span, tag->key, tag->number != 0);
 }
 
-/** BLKIN_TAG, BLKIN_TAG_INT, BLKIN_TAG_DOUBLE, BLKIN_TAG_BOOL - one tag for blkin_span_tags */
+/** BLKIN_TAG, BLKIN_TAG_INT, BLKIN_TAG_DOUBLE, BLKIN_TAG_BOOL - one tag for blkin_span_tags; a number may be
+ * of any type. (There is no product of a pointer, which a cast alone would take.) */
 #define BLKIN_TAG(key, value)                                                                                \
 	{                                                                                                    \
 		(key), blkin_put_text_tag_, (value), 0, 0, 't'                                               \
 	}
 #define BLKIN_TAG_INT(key, value)                                                                            \
 	{                                                                                                    \
-		(key), blkin_put_int_tag_, NULL, (value), 0, 'i'                                             \
+		(key), blkin_put_int_tag_, NULL, (int64_t)(1 * (value)), 0, 'i'                              \
 	}
 #define BLKIN_TAG_DOUBLE(key, value)                                                                         \
 	{                                                                                                    \
-		(key), blkin_put_double_tag_, NULL, 0, (value), 'd'                                          \
+		(key), blkin_put_double_tag_, NULL, 0, (double)(value), 'd'                                  \
 	}
 #define BLKIN_TAG_BOOL(key, value)                                                                           \
 	{                                                                                                    \
-		(key), blkin_put_bool_tag_, NULL, (value), 0, 'b'                                            \
+		(key), blkin_put_bool_tag_, NULL, (value) ? 1 : 0, 0, 'b'                                    \
 	}
 
 /**

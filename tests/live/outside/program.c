@@ -11,8 +11,10 @@ static const struct blkin_endpoint there = {NULL, 0, "elsewhere"};
 
 static void tag(struct blkin_span *span)
 {
+	const size_t size = sizeof(*span);
 	const struct blkin_tag tags[] = {BLKIN_TAG("text", "value"), BLKIN_TAG_INT("int", -1),
-		BLKIN_TAG_DOUBLE("double", 0.5), BLKIN_TAG_BOOL("bool", 1)};
+		BLKIN_TAG_INT("size", size), BLKIN_TAG_DOUBLE("double", 0.5), BLKIN_TAG_DOUBLE("whole", size),
+		BLKIN_TAG_BOOL("bool", 1), BLKIN_TAG_BOOL("any", size)};
 
 	blkin_span_tags(span, tags, sizeof(tags) / sizeof(tags[0]));
 	blkin_span_tag(span, "key", "value");

@@ -21,14 +21,17 @@ static void serve(const blkin_context *received)
 
 int main()
 {
+	const std::string text("value");
 	const blkin_tag tags[] = {BLKIN_TAG("text", "value"), BLKIN_TAG_INT("int", -1),
-		BLKIN_TAG_DOUBLE("double", 0.5), BLKIN_TAG_BOOL("bool", true)};
+		BLKIN_TAG_INT("size", text.size()), BLKIN_TAG_DOUBLE("double", 0.5),
+		BLKIN_TAG_DOUBLE("whole", text.size()), BLKIN_TAG_BOOL("bool", true),
+		BLKIN_TAG_BOOL("any", text.size())};
 	blkin::Span root(BLKIN_LOCAL, "root", &here);
 
 	root.tag("char", 'c').tag("short", short(1)).tag("int", -1).tag("unsigned", 1u).tag("long", 1L);
 	root.tag("size", sizeof(root)).tag("float", 0.5f).tag("double", 0.5).tag("bool", true);
 	root.tag("text", "value").tag("string", std::string("value"));
-	blkin_span_tags(root.get(), tags, 4);
+	blkin_span_tags(root.get(), tags, sizeof(tags) / sizeof(tags[0]));
 	{
 		blkin::Span child("child", &here, root);
 		blkin::Span call(BLKIN_NOTICE, BLKIN_CLIENT, "call", &here, child.context());
