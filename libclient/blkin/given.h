@@ -72,21 +72,24 @@ static inline void blkin_span_name(struct blkin_span *span, const char *name)
  * @kind: what it is
  * @local: where, as it was for blkin_span_start
  *
- * Returns 0; -1 if it is too late, as a part of the span has been recorded under the old kind.
+ * A span that was joined goes on as the other half of the client's. Returns 0; -1 if it is too late, as a
+ * part of the span has been recorded under the old kind.
  */
 static inline int blkin_span_kind(
 	struct blkin_span *span, enum blkin_kind kind, const struct blkin_endpoint *local)
 {
-	char head[44 + BLKIN_ENDPOINT_TEXT_];
+	char head[44 + BLKIN_ENDPOINT_TEXT_], *old = span->text + span->head;
 	uint32_t size, lines = span->used - span->lines;
+	int shared;
 
 	if (!span->recording)
 		return 0;
 	if (span->pieces)
 		return -1;
-	size = (uint32_t)(blkin_put_endpoint_(blkin_span_put_kind_(span, head, kind, 0), local) - head);
-	memmove(span->text + span->head + size, span->text + span->lines, lines);
-	memcpy(span->text + span->head, head, size);
+	shared = strncmp(old + strcspn(old, ", "), ",shared", 7) == 0;
+	size = (uint32_t)(blkin_put_endpoint_(blkin_span_put_kind_(span, head, kind, shared), local) - head);
+	memmove(old + size, span->text + span->lines, lines);
+	memcpy(old, head, size);
 	span->lines = span->head + size;
 	span->used = span->lines + lines;
 	return 0;

@@ -522,6 +522,26 @@ START_TEST(test_join_nothing)
 }
 END_TEST
 
+/* As both record under the same ids, whatever they are. */
+START_TEST(test_other_half_of_another_kind)
+{
+	const struct blkin_context received = {1, 7, 8, 9, 1, 0, 0};
+	struct blkin_span span;
+
+	blkin_span_join(&span, "x", &here, &received);
+	blkin_span_tag(&span, "k", "v");
+	ck_assert_int_eq(blkin_span_kind(&span, BLKIN_CONSUMER, &here), 0);
+	ck_assert_int_eq(blkin_span_kind(&span, BLKIN_PRODUCER, &here), 0);
+	blkin_span_finish(&span);
+	ck_assert_str_eq(fake_head, "producer,shared,debug,high=0000000000000001 50000 10.0.0.1 svc");
+	ck_assert_str_eq(fake_data, "k=v\n");
+	blkin_span_start(&span, BLKIN_SERVER, "x", NULL, NULL);
+	ck_assert_int_eq(blkin_span_kind(&span, BLKIN_LOCAL, NULL), 0);
+	blkin_span_finish(&span);
+	ck_assert_str_eq(fake_head, "local 0 - ");
+}
+END_TEST
+
 /* Of an array that has more room than tags. */
 START_TEST(test_tags_of_nothing)
 {
@@ -667,6 +687,7 @@ static TCase *span_tests(const char *name, void (*install)(void))
 	tcase_add_test(tests, test_unsampled);
 	tcase_add_test(tests, test_deferred);
 	tcase_add_test(tests, test_join_nothing);
+	tcase_add_test(tests, test_other_half_of_another_kind);
 	tcase_add_test(tests, test_tags_of_nothing);
 	tcase_add_test(tests, test_off);
 	tcase_add_test(tests, test_levels);
