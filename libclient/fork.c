@@ -36,21 +36,19 @@ static void after_in_parent(void)
 	lttng_ust_after_fork_parent(&mine);
 }
 
-static void after_in_child(void)
-{
-	sigset_t mine = signals;
-
-	clock_in_child();
-	registering_in_child();
-	process_in_child();
-	lttng_ust_after_fork_child(&mine);
-}
-
 static void after_preloaded(void)
 {
 	clock_in_child();
 	registering_in_child();
 	process_in_child();
+}
+
+static void after_in_child(void)
+{
+	sigset_t mine = signals;
+
+	after_preloaded();
+	lttng_ust_after_fork_child(&mine);
 }
 
 /* With the preload, the hooks would be called twice, and deadlock. Another fork may stand before its own. */

@@ -179,7 +179,7 @@ static void read_environment(void)
 		text += 2;
 	one_in = strtoul(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && *end == '\0')
-		environment_threshold = one_in ? threshold_of(one_in) : 1;
+		environment_threshold = one_in ? threshold_of(one_in) : SAMPLING_OFF;
 }
 
 __attribute__((constructor)) static void start_sampling(void)
