@@ -2,7 +2,6 @@
 /* libblkin-provider.so.1: the tracepoints, and the table through which programs reach them. */
 #include <assert.h>
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -47,32 +46,25 @@ static inline size_t blkin_fields_size(size_t *sizes, void *data, const struct f
 
 /* A span that is not in one piece yet */
 struct parts {
-	const uint64_t *numbers; /* a record's four */
-	const char *name, *data;
+	const struct blkin_span_record *record;
 	size_t name_size, data_size; /* without their NULs */
 };
-
-static_assert(offsetof(struct blkin_span_record, trace_id) == 0 &&
-		      offsetof(struct blkin_span_record, span_id) == 8 &&
-		      offsetof(struct blkin_span_record, parent_id) == 16 &&
-		      offsetof(struct blkin_span_record, start) == 24,
-	"the numbers of a record are not where they are in one piece");
 
 /* Puts it into a text, which has room for it; another thread may change the name meanwhile. */
 static void compose(char *text, size_t size, const struct parts *parts)
 {
-	const uint64_t *numbers = parts->numbers;
+	const struct blkin_span_record *record = parts->record;
 	char *to = text + BLKIN_IDS_TEXT_, *end = text + size - 1; /* where its NUL is */
 
-	blkin_put_ids_(text, numbers[0], numbers[1], numbers[2], numbers[3]);
+	blkin_put_ids_(text, record->trace_id, record->span_id, record->parent_id, record->start);
 	if (parts->name_size < 10)
 		*to++ = '0';
 	to = blkin_put_number_(to, parts->name_size);
 	*to++ = ' ';
-	memcpy(to, parts->name, parts->name_size);
+	memcpy(to, record->name, parts->name_size);
 	to += parts->name_size;
 	*to++ = '\n';
-	memcpy(to, parts->data, parts->data_size);
+	memcpy(to, record->data, parts->data_size);
 	*end = '\0';
 	for (to = text; (to = memchr(to, '\0', (size_t)(end - to))); to++)
 		*to = ' ';
@@ -103,22 +95,24 @@ static size_t size_of(const struct parts *parts)
 #define DATA_CUT 2900
 
 /* Writes it in one piece. */
-static __attribute__((noinline)) void write_parts(blkin_whole_span write, struct parts *parts)
+static __attribute__((noinline)) void write_record(
+	blkin_whole_span write, const struct blkin_span_record *record)
 {
+	struct parts parts = {record, strlen(record->name), strlen(record->data)};
 	const int kept = errno;
-	size_t size = size_of(parts);
+	size_t size = size_of(&parts);
 	char small[BLKIN_FRONT_ + PIECE_SIZE], *piece = small;
 
 	if (size > PIECE_SIZE)
 		piece = mmap(NULL, BLKIN_FRONT_ + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			-1, 0);
 	if (piece == MAP_FAILED) {
-		parts->name_size = parts->name_size < NAME_CUT ? parts->name_size : NAME_CUT;
-		parts->data_size = parts->data_size < DATA_CUT ? parts->data_size : DATA_CUT;
-		size = size_of(parts);
+		parts.name_size = parts.name_size < NAME_CUT ? parts.name_size : NAME_CUT;
+		parts.data_size = parts.data_size < DATA_CUT ? parts.data_size : DATA_CUT;
+		size = size_of(&parts);
 		piece = small;
 	}
-	compose(piece + BLKIN_FRONT_, size, parts);
+	compose(piece + BLKIN_FRONT_, size, &parts);
 	write(piece, size);
 	if (piece != small)
 		munmap(piece, BLKIN_FRONT_ + size);
@@ -139,8 +133,7 @@ static inline void put_length(char *piece, size_t size)
 #endif
 }
 
-/* A span in one piece; and two of older programs: in a record, which those with long names are in, too, and
- * with its fields one behind the other. */
+/* A span in one piece; and in a record, as those of older programs are, and those with long names. */
 #define DEFINE_SPAN(level)                                                                                   \
 	static void whole_##level(char *piece, size_t size)                                                  \
 	{                                                                                                    \
@@ -149,15 +142,7 @@ static inline void put_length(char *piece, size_t size)
 	}                                                                                                    \
 	static void level(const struct blkin_span_record *record)                                            \
 	{                                                                                                    \
-		struct parts parts = {&record->trace_id, record->name, record->data, strlen(record->name),   \
-			strlen(record->data)};                                                               \
-		write_parts(whole_##level, &parts);                                                          \
-	}                                                                                                    \
-	static void packed_##level(const uint64_t *numbers, size_t name_size, size_t data_size)              \
-	{                                                                                                    \
-		const char *name = (const char *)(numbers + 4);                                              \
-		struct parts parts = {numbers, name, name + name_size, name_size - 1, data_size - 1};        \
-		write_parts(whole_##level, &parts);                                                          \
+		write_record(whole_##level, record);                                                         \
 	}
 
 DEFINE_SPAN(span2_emerg)
@@ -244,8 +229,6 @@ const struct blkin_provider blkin_provider_1 = {
 	.set_sampling = sampling_set,
 	.process = &process,
 	.clock = &clock_shared,
-	.packed = {packed_span2_emerg, packed_span2_alert, packed_span2_crit, packed_span2_err,
-		packed_span2_warning, packed_span2_notice, packed_span2, packed_span2_debug},
 	.whole = {whole_span2_emerg, whole_span2_alert, whole_span2_crit, whole_span2_err,
 		whole_span2_warning, whole_span2_notice, whole_span2, whole_span2_debug},
 };

@@ -48,8 +48,7 @@ const struct blkin_provider blkin_no_provider_ = {sizeof(struct blkin_provider),
 		&blkin_always_off_, &blkin_always_off_, &blkin_always_off_},
 	&blkin_always_off_, &blkin_always_off_, &blkin_always_off_,
 	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}, NULL, NULL, NULL, NULL, NULL, NULL,
-	blkin_ignore_sampling_, NULL, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
-	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
+	blkin_ignore_sampling_, NULL, NULL, {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}};
 const struct blkin_provider *blkin_provider_ = &blkin_no_provider_;
 /* NULL: the provider takes spans in records only. */
 const blkin_whole_span *blkin_whole_ = NULL;
@@ -68,10 +67,11 @@ static inline void blkin_count_fork_(void)
 static inline void blkin_use_provider_(const struct blkin_provider *provider)
 {
 	blkin_provider_ = provider;
-	if (provider->size >= BLKIN_PROVIDER_CLOCK_ && provider->clock->read)
+	if (provider->size < sizeof(*provider))
+		return;
+	blkin_whole_ = provider->whole;
+	if (provider->clock->read)
 		blkin_clock_ = provider->clock;
-	if (provider->size >= sizeof(*provider))
-		blkin_whole_ = provider->whole;
 }
 
 /*

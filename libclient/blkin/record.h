@@ -53,13 +53,6 @@ struct blkin_clock {
 /* syslog's eight severity levels */
 #define BLKIN_LEVELS_ 8
 
-/*
- * Writes a span, for programs that were built before blkin_whole_span was there: the record's four numbers,
- * the name, and the data, in one piece. The sizes include each text's NUL. Nobody may change them during the
- * call.
- */
-typedef void (*blkin_packed_span)(const uint64_t *numbers, size_t name_size, size_t data_size);
-
 /* Bytes in front of the text in what is handed to blkin_whole_span */
 #define BLKIN_FRONT_ 4
 
@@ -98,16 +91,11 @@ struct blkin_provider {
 	const struct blkin_process *process;
 	/* What follows is newer: a program may find a table without it. */
 	const struct blkin_clock *clock;
-	blkin_packed_span packed[BLKIN_LEVELS_];
-	/* So are these. */
 	blkin_whole_span whole[BLKIN_LEVELS_];
 };
 
 /* The size of the oldest table that programs can use. */
 #define BLKIN_PROVIDER_LEAST_ offsetof(struct blkin_provider, clock)
-
-/* That of those with a clock */
-#define BLKIN_PROVIDER_CLOCK_ offsetof(struct blkin_provider, whole)
 
 /* What the library also exports, as `blkin_report_1`: prints the line that BLKIN_DEBUG asks for. */
 struct blkin_report {

@@ -112,7 +112,6 @@ static const struct blkin_provider fake_provider = {sizeof(struct blkin_provider
 	{fake_span_0, fake_span_1, fake_span_2, fake_span_3, fake_span_4, fake_span_5, fake_span_6,
 		fake_span_7},
 	fake_annotation, fake_tag, NULL, NULL, NULL, fake_sample, blkin_ignore_sampling_, &fake_process, NULL,
-	{NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 	{fake_whole_0, fake_whole_1, fake_whole_2, fake_whole_3, fake_whole_4, fake_whole_5, fake_whole_6,
 		fake_whole_7}};
 
