@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Span and trace ids: 64 random bits, never 0; each thread has its own generator. */
+/* Span and trace ids: 64 random bits, never 0; in each source file, each thread has its own generator. */
 #ifndef BLKIN_ID_H_
 #define BLKIN_ID_H_
 
@@ -55,7 +55,8 @@ static inline void blkin_seed_(struct blkin_generator_ *generator)
  * blkin_id - a new span or trace id
  *
  * Returns 64 random bits, never 0. Safe in any thread and after fork: each thread has a generator of its own,
- * seeded from the kernel, and a forked child seeds it anew. (SplitMix64: Steele, Lea and Flood, OOPSLA 2014.)
+ * in each source file, seeded from the kernel, and a forked child seeds it anew. (SplitMix64: Steele, Lea and
+ * Flood, OOPSLA 2014. One for all files would be found by a call in libraries that GCC builds.)
  */
 static inline uint64_t blkin_id(void)
 {

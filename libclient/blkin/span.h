@@ -714,7 +714,9 @@ static inline void blkin_span_finish(struct blkin_span *span)
  * @span: the name of the variable
  * @kind, @name, @local, @parent: as for blkin_span_start
  *
- * For C, by GCC's and Clang's cleanup attribute; C++ has blkin::Span in <blkin/span.hpp>.
+ * For C, by GCC's and Clang's cleanup attribute; C++ has blkin::Span in <blkin/span.hpp>. What jumps over it
+ * into the rest of the block, a goto or a case, would have it finish what was never started: where there is
+ * one, the span needs a block of its own.
  */
 #define BLKIN_SPAN(span, kind, name, local, parent)                                                          \
 	struct blkin_span span __attribute__((cleanup(blkin_span_finish)));                                  \
