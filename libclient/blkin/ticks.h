@@ -16,7 +16,12 @@ extern "C" {
 
 #ifndef CLOCK_MONOTONIC /* a strict -std=c11 hides POSIX's clock */
 #define CLOCK_MONOTONIC 1
-extern int clock_gettime(int clock, struct timespec *time) __attribute__((nothrow, leaf));
+#if defined(__USE_TIME64_REDIRECTS) || (defined(__USE_TIME_BITS64) && __TIMESIZE == 32)
+#define BLKIN_CLOCK_NAME_ __asm__("__clock_gettime64") /* as time_t is larger than it was on 32 bits */
+#else
+#define BLKIN_CLOCK_NAME_
+#endif
+extern int clock_gettime(int clock, struct timespec *time) BLKIN_CLOCK_NAME_ __attribute__((nothrow, leaf));
 #endif
 
 /*

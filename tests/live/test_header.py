@@ -123,6 +123,19 @@ def test_either_assembler_syntax(flags, tmp_path):
         assert compile_units(compiler, options, ["program.c"], str(tmp_path / compiler))
 
 
+@pytest.mark.x86("a compiler for 32 bits, which x86's is, too")
+def test_large_time_on_32_bits(tmp_path):
+    """Where time_t has 64 bits and a long 32, a strict C11, which hides the clock, calls the same one as others do."""
+    (tmp_path / "gnu").mkdir()
+    (tmp_path / "gnu/stubs-32.h").touch()  # which only a libc for 32 bits has
+    (tmp_path / "now.c").write_text("#include <blkin/ticks.h>\nuint64_t now(void);\nuint64_t now(void) { return blkin_kernel_now_(); }\n")
+    options = ["-m32", "-S", "-o", "-", *WARNINGS, f"-I{tmp_path}", "-I/usr/include/x86_64-linux-gnu", f"-I{TOP}/libclient"]
+    large = ["-D_TIME_BITS=64", "-D_FILE_OFFSET_BITS=64"]
+    for compiler, standard, more in itertools.product(C_COMPILERS, ["-std=c11", "-std=gnu11"], [[], large]):
+        (called,) = re.findall(r"call\S*\s+(\w*clock_gettime\w*)", tool(compiler, standard, *more, *options, f"{tmp_path}/now.c"))
+        assert called == ("__clock_gettime64" if more else "clock_gettime"), (compiler, standard)
+
+
 def test_each_header_alone(flags, tmp_path):
     """Each header brings what it needs, in any order, and may be included twice."""
     blkin, classic = flags("blkin"), flags("blkin-classic")
