@@ -33,6 +33,7 @@
 
 /* So long LTTng's session daemon has to answer; it may wait for programs that are stopped. */
 #define LTTNG_LIMIT_MS 10000
+#define NO_ANSWER "LTTng's session daemon does not answer"
 
 struct trial {
 	const struct config *config;
@@ -426,12 +427,14 @@ static bool await_child(pid_t child, int alive, int *status)
 	return waitpid(child, status, 0) == child && in_time;
 }
 
-/* LTTng's library has no time-outs, so it is used in a child process: the agent starts without its daemon. */
-static void try_apart(struct trial *trial, void (*try)(struct trial *trial), const char *what)
+/* LTTng's library has no time-outs, so it is used in a child process: the agent starts without its daemon.
+ * Returns whether it came to an end. */
+static bool try_apart(struct trial *trial, void (*try)(struct trial *trial), const char *what)
 {
 	struct trial of_child = *trial;
 	int pipes[2] = {-1, -1}, status = 0;
 	pid_t child = pipe2(pipes, O_CLOEXEC) == 0 ? fork() : -1;
+	bool done;
 
 	of_child.unmet = false;
 	if (child == 0) {
@@ -440,21 +443,26 @@ static void try_apart(struct trial *trial, void (*try)(struct trial *trial), con
 	}
 	if (pipes[1] >= 0)
 		close(pipes[1]);
-	if (child > 0 && await_child(child, pipes[0], &status) && WIFEXITED(status))
+	done = child > 0 && await_child(child, pipes[0], &status) && WIFEXITED(status);
+	if (done)
 		trial->unmet |= WEXITSTATUS(status) != 0;
 	else
-		note("%s is not tried: %s", what,
-			child > 0 ? "LTTng's session daemon does not answer" : "no process can be made");
+		note("%s is not tried: %s", what, child > 0 ? NO_ANSWER : "no process can be made");
 	if (pipes[0] >= 0)
 		close(pipes[0]);
+	return done;
 }
 
 static void try_lttng(struct trial *trial)
 {
-	if (*trial->config->event_filter)
-		try_apart(trial, try_filter, "`filter` of [events]");
-	if (config_reads_kernel(trial->config) || config_flies(trial->config))
+	const struct config *config = trial->config;
+	bool asks_kernel = config_reads_kernel(config) || config_flies(config);
+	bool answers = !*config->event_filter || try_apart(trial, try_filter, "`filter` of [events]");
+
+	if (asks_kernel && answers)
 		try_apart(trial, try_kernel, "[kernel]");
+	else if (asks_kernel)
+		note("[kernel] is not tried: " NO_ANSWER);
 }
 
 /* Whose trial it is */
