@@ -79,9 +79,13 @@ def check(node, receiver, load, bursts, count=BURST):
     """What is missing was counted as lost, and nothing came twice that was not read again. Returns what is missing, by program."""
     recorded = end_load(load) | {(number, 0): count for number in bursts} | on_each_cpu(node)
     wanted = keys_of(recorded)
-    ledger = node.wait_ledger(
-        lambda ledger: ledger.read - ledger.again + ledger.lost >= len(wanted) and ledger.idle(), 60, "all to be read, or counted as lost"
-    )
+    try:
+        ledger = node.wait_ledger(
+            lambda ledger: ledger.read - ledger.again + ledger.lost >= len(wanted) and ledger.idle(), 60, "all to be read, or counted"
+        )
+    except Trouble as trouble:
+        away = sorted(wanted - {key_of(span) for span in receiver.spans()})
+        raise Trouble(f"{trouble}\n{len(away)} did not come: {away[:20]} ... {away[-20:]}") from None
     receiver.wait_for(ledger.sent)
     came = [key_of(span) for span in receiver.spans()]
     exactly(len(came) - len(set(came)) <= ledger.again, f"{len(came) - len(set(came))} came twice, {ledger.again} were read again")

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 	rate = strtoull(argv[3], NULL, 0);
 	for (int i = 0; i < 200 && !blkin_tracing(); i++)
 		usleep(50000);
-	usleep(200000); /* as spanload.c has it */
+	usleep(500000); /* as spanload.c has it */
 	for (uint64_t n = 1; n <= count; n++) {
 		record(trace, n, argc > 4 ? strtoull(argv[4], NULL, 0) : 2000);
 		usleep((useconds_t)(1000000 / rate));
