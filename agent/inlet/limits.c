@@ -58,11 +58,11 @@ unsigned limits_connections(const struct config *config)
 	have = descriptors_raise(all + more);
 	if (have >= all + more)
 		return wanted;
-	have = (have > 2 * more ? have - more : have / 2) / inputs;
+	have = MAX((have > 2 * more ? have - more : have / 2) / inputs, 1);
 	log_warning("[input]: of %u `connections` of each input there can be %lu, as the process may not "
 		    "have more files open (LimitNOFILE= in a unit, or `ulimit -n`)",
 		wanted, have);
-	return (unsigned)MAX(have, 1);
+	return (unsigned)have;
 }
 
 /* Who goes first. */

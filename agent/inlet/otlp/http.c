@@ -236,8 +236,9 @@ static void on_whole(struct connection *connection, struct http_own *own)
 	body = unpack(connection, own, &status);
 	if (!body) {
 		reply_error(call, status, RPC_INVALID_ARGUMENT,
-			status == 413 ? "the body is larger than 16 MiB once it is unpacked"
-				      : "the body is no gzip, though the Content-Encoding says so",
+			status == 413
+				? "the body is larger than 16 MiB once it is unpacked"
+				: "the body is not what gzip makes, though the Content-Encoding says so",
 			NULL);
 		return;
 	}
