@@ -81,8 +81,9 @@ def test_live(node, receiver, switched):
 def end_while_it_looks(node, trace, number):
     """Sends that signal while its folder is there, which is not for long; returns how it ended, unless it was done just then."""
     folder = node.path("tmp")
+    begin = ["env", "--default-signal=TERM,HUP,INT", "nice", "-n", "19"]  # nohup, say, leaves some ignored
     for _ in range(100):
-        command = ["nice", "-n", "19", node.built("cli/blkin"), "why", "--config", node.path("agent.conf"), trace]
+        command = [*begin, node.built("cli/blkin"), "why", "--config", node.path("agent.conf"), trace]
         with subprocess.Popen(command, env=dict(node.environment, TMPDIR=folder), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
             wait_until(lambda: os.listdir(folder) or run.poll() is not None, 60, "its folder", 0)
             run.send_signal(signal.SIGSTOP)
