@@ -218,7 +218,7 @@ bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int6
 
 /* Refused spans */
 
-/* Where there is no room, none is kept. */
+/* A copy is kept where there is room. */
 static int insert_refused(struct store *store, void *data)
 {
 	sqlite3_stmt *stmt = store->db.stmt[SPOOLDB_REFUSE];
