@@ -7,6 +7,8 @@ the agent counts, in finished files nothing. BLKIN_KILLS says how often; BLKIN_S
 import collections
 import os
 import random
+import threading
+import time
 
 from expect import end_load, key_of, keys_of
 from rig.load import KEEP, LOAD
@@ -23,6 +25,35 @@ def seeded():
     seed = int(os.environ.get("BLKIN_SEED", random.randrange(1 << 32)))
     print(f"BLKIN_SEED={seed}")
     return random.Random(seed)
+
+
+class Disk:
+    """Tells how long the disk takes at the longest, meanwhile, to keep a page: others may write much."""
+
+    def __init__(self, path):
+        self.path, self.took, self.ended = path, [0], threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def run(self):
+        with open(self.path, "wb", buffering=0) as file:
+            while not self.ended.wait(0.02):
+                begun = time.monotonic()
+                file.write(bytes(4096))
+                os.fsync(file.fileno())
+                self.took.append(time.monotonic() - begun)
+
+    def longest(self):
+        """In seconds, since it was asked before."""
+        took, self.took = self.took, [0]
+        return max(took)
 
 
 def kill_soon(node, rng, rate, change, output="default"):
@@ -53,25 +84,28 @@ def test_twice_at_a_collector(node, receiver):
             del sections.keys[name]
         sections.keys[f"output dead{rng.randrange(1 << 20)}"] = DEAD % free_port()
 
-    counts, crowded = [], []
-    for _ in range(KILLS):
-        again = node.ledger().again
-        crowded.append(crowding())
-        kill_soon(node, rng, rate, change)
-        wait_until(node.collecting, 20, "the agent to collect")
-        counts.append(node.ledger().again - again)
+    counts, times = [], []  # for each kill: what was read again, and the seconds of load that it may be
+    with Disk(node.path("disk")) as disk:
+        for _ in range(KILLS):
+            again, crowded = node.ledger().again, crowding()
+            disk.longest()
+            kill_soon(node, rng, rate, change)
+            # the spool and the checkpoint are each kept before what was read is not read again
+            times.append(max(SLOW, crowded) / 4 + 3 * disk.longest())
+            wait_until(node.collecting, 20, "the agent to collect")
+            counts.append(node.ledger().again - again)
     recorded = end_load(load)
     total = sum(recorded.values())
     ledger = node.wait_ledger(lambda ledger: ledger.read - ledger.again >= total and ledger.idle(), 60, f"{total} spans")
     receiver.wait_for(ledger.sent, 20)
-    times = collections.Counter(key_of(span) for span in receiver.spans())
-    exactly(times.keys() == keys_of(recorded), f"{len(keys_of(recorded) - times.keys())} spans are lost")
-    twice = times.total() - total
+    came = collections.Counter(key_of(span) for span in receiver.spans())
+    exactly(came.keys() == keys_of(recorded), f"{len(keys_of(recorded) - came.keys())} spans are lost")
+    twice = came.total() - total
     print(f"{KILLS} kills: {twice} spans came twice, {ledger.again} were read again: {counts}")
     exactly(twice <= ledger.again, f"{twice} came twice, and {ledger.again} are counted")
-    # a quarter of a second's load, or longer where other tests have the processors
-    most = rate / 4 * max(SLOW, sorted(crowded)[KILLS // 2])
-    assert sorted(counts)[KILLS // 2] <= most, f"too much came twice: {counts}, {crowded}"
+    # half of the times it is within that, so that no single moment matters
+    little = sum(count <= rate * seconds for count, seconds in zip(counts, times))
+    assert 2 * little >= KILLS, f"too much came twice: {counts}, for {times} s of load"
 
 
 def test_twice_in_files(node, files):  # noqa: F811
