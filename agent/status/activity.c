@@ -88,7 +88,8 @@ static void look(struct activity *activity, int64_t programs_age)
 	struct ledger rows;
 
 	ledger_read(&rows);
-	if (rows.row[EVENTS_READ] != activity->events)
+	/* at first it has those of earlier runs */
+	if (activity->looked && rows.row[EVENTS_READ] != activity->events)
 		activity->state.last_event = now;
 	activity->events = rows.row[EVENTS_READ];
 	look_at_sessions(activity, rows.row[SESSIONS_LOST] + rows.row[SESSIONS_MENDED], now);

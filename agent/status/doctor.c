@@ -24,8 +24,9 @@ static void examine_configuration(struct findings *findings, const struct status
 
 	if (*status->http_error)
 		finding_add(findings, "http-port",
-			"end what else listens there (`ss -ltnp` names it), or set another `http` in [agent] "
-			"and reload the agent; it opens the port by itself once that is free",
+			"if something else listens there (`ss -ltnp` names it), end it: the agent opens the "
+			"port "
+			"by itself once it can; or set another `http` in [agent], and reload the agent",
 			"nobody can scrape the agent: it cannot listen on %s: %s", status->config->http,
 			status->http_error);
 	if (status->forgets)
@@ -38,7 +39,9 @@ static void examine_configuration(struct findings *findings, const struct status
 			status->config->state_directory);
 	if (reload->failed)
 		finding_add(findings, "reload-failed",
-			"`blkin validate` says what is wrong: correct it, and reload again",
+			"`blkin validate` says what is wrong in the files, and the agent's log what it could "
+			"not do: "
+			"correct it, and reload again",
 			"the configuration was changed, but could not be reloaded: the agent keeps the "
 			"old one");
 	else if (files_changed(status))

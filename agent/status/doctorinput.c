@@ -13,10 +13,11 @@
 /* Senders are told to try later because of an output: its own finding says why. */
 void findings_add_input(struct findings *findings, const struct inlet_state *input, const char *key)
 {
-	g_autofree char *fix = g_strdup_printf("end what else listens there (`ss -ltnp` names it), or set "
-					       "another `%s` in [input] and reload "
-					       "the agent; it opens the port by itself once that is free",
-		key);
+	g_autofree char *fix =
+		g_strdup_printf("if something else listens there (`ss -lnp` names it), end it: the "
+				"agent opens the port by itself once it can; or set another `%s` "
+				"in [input], and reload the agent",
+			key);
 
 	if (!*input->address)
 		return;

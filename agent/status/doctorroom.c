@@ -34,7 +34,8 @@ static void examine_memory(struct findings *findings, const struct status *statu
 	if (sharedmemory_is_short(memory))
 		finding_add(findings, "shm-full",
 			"make room there (`du -a /dev/shm` and `ls -l /dev/shm` show whose files they are), "
-			"make it larger (mount -o remount,size=...), or lower `memory` in [session]; then "
+			"make it larger (mount -o remount,size=... /dev/shm), or lower `memory` in "
+			"[session]; then "
 			"restart the programs that were started meanwhile",
 			"%s of %s are free in " SHAREDMEMORY_FOLDER
 			", where LTTng's buffers are, and a user's need %s: "

@@ -88,6 +88,19 @@ def test_collector_away_at_the_stop(node, spool):
     check_load(receiver.spans(), 1, 1, 3000)
 
 
+def test_no_event_since_the_start(node, receiver):
+    """What earlier runs read is no event of this one."""
+    node.start_agent(receiver.port, session=KEEP)
+    node.run([LOAD, "-n", 100])
+    node.wait_ledger(lambda ledger: ledger.read == 100 and ledger.idle(), 20, "delivery")
+    assert node.agent.stop() == 0
+    node.start_agent_again()
+    # what it says once it has looked for events and programs
+    wait_until(lambda: "no-program" in [finding["code"] for finding in node.status()["findings"]], 15, "it to miss a program")
+    told = node.status()
+    assert (told["events"]["read"], told["last_event_seconds"]) == (100, None)
+
+
 def test_session_without_an_agent(node, receiver):
     """All of a load that ran while no agent did, in several slices."""
     total = 350000  # three slices of 32 MiB
