@@ -36,8 +36,10 @@ static const char help[] =
 
 /* No part is longer: its end is kept. */
 #define PART_MAX "1048576"
-/* Nor takes longer, in seconds. */
+/* Nor takes longer, in seconds: what it printed until then is kept. What cannot even be killed, as it waits
+ * for a disk, is given up a little later. */
 #define PART_SECONDS "20"
+#define GIVEN_UP_SECONDS "25"
 
 /*
  * What each part is, and the shell's command for it: the arguments name the agent, $BLKIN is this program,
@@ -62,7 +64,7 @@ static const struct part {
 		"-u lttng-sessiond"},
 	{"units.txt", "the units' states",
 		"systemctl $MANAGER --no-pager -l status blkin-agent blkin-relayd lttng-sessiond; systemctl "
-		"$MANAGER show blkin-agent blkin-relayd"},
+		"$MANAGER show blkin-agent blkin-relayd | sed 's/^\\(Environment=\\).\\{1,\\}/\\1REMOVED/'"},
 	{"lttng.txt", "LTTng's sessions, and the programs that it traces",
 		"lttng --version; lttng list; lttng list | sed -n 's/^ *[0-9]*) \\(blkin[^ ]*\\).*/\\1/p' | "
 		"while read -r session; do lttng list \"$session\"; done; ps -eLo user,pid,stat,comm | "
@@ -120,7 +122,11 @@ static char *without_secrets(const char *text, gsize size)
 /* What the part's command prints, and what it says is wrong. */
 static char *gather(const struct report *report, const struct part *part)
 {
-	char *script = g_strdup_printf("{ %s; } 2>&1 | tail -c " PART_MAX, part->command);
+	char *command = g_shell_quote(part->command);
+	char *script = g_strdup_printf("{ timeout -k 2 " PART_SECONDS
+				       " sh -c %s sh \"$@\" || [ $? -lt 124 ] || echo \"ended here, as "
+				       "it took longer than " PART_SECONDS " s\"; } 2>&1 | tail -c " PART_MAX,
+		command);
 	char *out = NULL, *clean;
 	GError *error = NULL;
 
@@ -132,6 +138,7 @@ static char *gather(const struct report *report, const struct part *part)
 	}
 	clean = without_secrets(out, strlen(out));
 	g_free(script);
+	g_free(command);
 	g_free(out);
 	return clean;
 }
@@ -219,7 +226,7 @@ static char **words_for(const struct which_agent *which)
 	GPtrArray *words = g_ptr_array_new();
 
 	for (const char *const *word =
-			(const char *const[]){"timeout", PART_SECONDS, "sh", "-c", "", "sh", NULL};
+			(const char *const[]){"timeout", GIVEN_UP_SECONDS, "sh", "-c", "", "sh", NULL};
 		*word; word++)
 		g_ptr_array_add(words, (char *)*word);
 	if (which->user)

@@ -54,6 +54,29 @@ def test_without_an_agent(node):
     assert set(parts) == PARTS and "blkin-agent" in parts["status.txt"]
 
 
+def put(folder, name, script):
+    """A program of that name."""
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\n{script}\n")
+    os.chmod(path, 0o755)
+
+
+def test_what_hangs_and_what_is_in_the_environment(node):
+    """What a part said before it hung is there, and a password in a unit's environment is not."""
+    node.write_config(free_port())
+    put(node.path("bin"), "lttng", '[ "$1" != --version ] || { echo lttng of the test; exit; }\nexec sleep 300')
+    put(node.path("bin"), "systemctl", '[ "$1" = show ] || exit 0; printf "ID=1\\nEnvironment=A=b PROXY_PASSWORD=s3cr3t-word\\nEnvironmentFiles=/etc/x\\n"')
+    node.environment["PATH"] = f"{node.path('bin')}:{os.environ['PATH']}"
+    archive = node.path("report.tar.gz")
+    done = report(node, "--config", node.path("agent.conf"), "--output", archive, "--yes")
+    assert done.returncode == 0, done
+    parts = parts_of(archive)
+    assert parts["lttng.txt"] == "lttng of the test\nended here, as it took longer than 20 s\n"
+    assert parts["units.txt"] == "ID=1\nEnvironment=REMOVED\nEnvironmentFiles=/etc/x\n"
+
+
 def test_what_is_wrong(node):
     node.write_config(free_port())
     done = report(node, "--config", node.path("agent.conf"), "--output", "/nowhere/report.tar.gz")
