@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The `blkin` command: finds the subcommand and runs it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <sysexits.h>
 
 #include "base/suggest.h"
 #include "commands.h"
+#include "write_out.h"
 
 static const struct command {
 	const char *name;
@@ -52,6 +54,14 @@ static int tell_unknown(const char *word)
 	return EX_USAGE;
 }
 
+/* What it printed may not fit on a disk, which shows at the end. */
+static int run(const struct command *command, int argc, char **argv)
+{
+	int code = command->run(argc, argv);
+
+	return code == EX_OK && !write_out_rest() ? EXIT_FAILURE : code;
+}
+
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
@@ -68,6 +78,6 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
 		if (strcmp(word, commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+			return run(&commands[i], argc - 1, argv + 1);
 	return tell_unknown(word);
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -24,6 +23,7 @@
 #include "config/outputtype.h"
 #include "net/httpheaders.h"
 #include "net/tls.h"
+#include "net/unixsocket.h"
 #include "output/sharing.h"
 #include "output/uplink/uplinktype.h"
 #include "session/beside.h"
@@ -343,17 +343,10 @@ static void try_socket(struct trial *trial)
 
 /* The port */
 
-static bool agent_runs(const char *path)
+/* Whether the ports may be the agent's own: it runs, or has no socket to ask it by. */
+static bool may_run(const struct config *config)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool runs;
-
-	g_strlcpy(address.sun_path, path, sizeof(address.sun_path));
-	/* one that hangs accepts nobody */
-	runs = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EAGAIN;
-	close(fd);
-	return runs;
+	return !*config->socket || unixsocket_answers(config->socket);
 }
 
 static void try_port(struct trial *trial, const char *section, const char *key, const char *address)
@@ -496,7 +489,7 @@ static enum needs try_all(const struct config *config, const struct unit *unit, 
 static enum needs try_as(const struct config *config, const struct unit *unit, const struct passwd *user)
 {
 	g_autofree char *as = g_strdup_printf(" as user %s", user->pw_name);
-	bool runs = agent_runs(config->socket); /* one of root's answers root only */
+	bool runs = may_run(config); /* one of root's answers root only */
 	pid_t child;
 	int status;
 
@@ -529,7 +522,7 @@ enum needs needs_try(const struct config *config)
 		/* the agent's user, whom the unit runs this as, sees all as the agent does */
 		if (geteuid() != 0 || config->user)
 			unit.strict = unit.no_home = unit.own_tmp = false;
-		needs = try_all(config, &unit, "", agent_runs(config->socket));
+		needs = try_all(config, &unit, "", may_run(config));
 	}
 	if (needs != NEEDS_MET && !config->user && geteuid() != 0 && !(user && geteuid() == user->pw_uid))
 		note("this is about the system's agent: for one of your own, add --user");

@@ -29,9 +29,8 @@ static int print_address(const struct which_agent *which)
 		log_error("the agent has no page: `page` in [agent] is off, or it has no port (`http`)");
 		code = EXIT_FAILURE;
 	}
-	if (code == EX_OK &&
-		(fwrite(address.data, 1, address.size, stdout) != address.size || fflush(stdout)))
-		code = EXIT_FAILURE;
+	if (code == EX_OK)
+		fwrite(address.data, 1, address.size, stdout);
 	buffer_free(&address);
 	return code;
 }

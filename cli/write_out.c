@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,4 +29,22 @@ bool write_out(const uint8_t *bytes, size_t size, bool *failed)
 	if (*failed)
 		log_error("cannot write to standard output: %s", strerror(errno));
 	return at == size;
+}
+
+/* `head` perhaps, which has seen enough. */
+static bool reader_has_gone(void)
+{
+	struct pollfd reader = {.fd = STDOUT_FILENO};
+
+	return poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR);
+}
+
+bool write_out_rest(void)
+{
+	bool failed = fflush(stdout) != 0;
+
+	if ((!failed && !ferror(stdout)) || reader_has_gone())
+		return true;
+	log_error("cannot write to standard output%s%s", failed ? ": " : "", failed ? strerror(errno) : "");
+	return false;
 }

@@ -13,4 +13,8 @@
  */
 bool write_out(const uint8_t *bytes, size_t size, bool *failed);
 
+/* Writes what is still in stdout's buffer. False, after saying so, if not all that was printed could be
+ * written, and somebody still wanted it. */
+bool write_out_rest(void);
+
 #endif

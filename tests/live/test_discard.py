@@ -270,11 +270,12 @@ def test_without_the_agent(node):
     code, out, complaint = discard(node, "--all", "--yes")
     assert code == 69 and out.startswith("output east: 3000 spans are discarded") and complaint.count("\n") == 1
     assert {name.split(".")[0] for name in os.listdir(state) if "spool" in name} == {"spool"}
-    listed = subprocess.run(
-        [node.built("cli/blkin"), "spool", "list", "--json", "--directory", state],
-        env=node.environment, capture_output=True, text=True, check=True,
-    ).stdout
+    command = [node.built("cli/blkin"), "spool", "list", "--json", "--directory", state]
+    listed = subprocess.run(command, env=node.environment, capture_output=True, text=True, check=True).stdout
     assert sum(json.loads(line)["spans"] for line in listed.splitlines()) == 3000
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, env=node.environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and done.stderr.endswith("cannot write to standard output: No space left on device\n"), done
 
 
 def test_a_spool_that_the_agent_still_has(node):
