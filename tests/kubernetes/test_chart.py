@@ -54,7 +54,7 @@ def test_defaults(tmp_path):
     check_configuration(tmp_path, made)
     agent, relay = pod_of(made, AGENT), pod_of(made, RELAY)
     assert check_walls(agent)["config"] == "/etc/blkin" and agent["securityContext"]["supplementalGroups"] == [105]
-    assert sorted(folders_of(agent).values()) == ["/run/blkin", "/run/lttng", "/var/lib/blkin"]
+    assert sorted(folders_of(agent).values()) == ["/dev/shm", "/run/blkin", "/run/lttng", "/var/lib/blkin"]
     check_walls(relay)
     # where the agent reads what the relay writes
     assert sorted(folders_of(relay).values()) == ["/run/blkin", "/var/lib/blkin"]

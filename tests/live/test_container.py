@@ -50,6 +50,7 @@ def prepare(node, sink):
         node,
         {
             "/run/lttng": "/run/lttng",
+            "/dev/shm": "/dev/shm",
             node.path("run"): "/run/blkin",
             node.path("lib"): "/var/lib/blkin",
             node.path("etc"): "/etc/blkin",
@@ -58,6 +59,7 @@ def prepare(node, sink):
             os.path.join(build_dir(), "cli"): "/opt/cli",
             os.path.join(TOP, "tests"): "/opt/tests",
         },
+        read_only="/dev/shm",
     ), {
         "BLKIN_SERVER": f"127.0.0.1:{sink.port}",
         "BLKIN_HTTP": f"127.0.0.1:{node.http}",
@@ -82,12 +84,12 @@ def check_walls(container):
     assert (int(status["CapPrm"], 16), int(status["CapBnd"], 16), status["NoNewPrivs"]) == (0, 0, "1")
     root = f"/proc/{container.pid}/root"
     assert sorted(os.listdir(f"{root}/run")) == ["blkin", "lttng"]
-    assert os.listdir(f"{root}/tmp") == os.listdir(f"{root}/root") == os.listdir(f"{root}/dev/shm") == []
+    assert os.listdir(f"{root}/tmp") == os.listdir(f"{root}/root") == []
     assert not os.path.exists(f"{root}/home")
     assert TOP.startswith("/usr/") or not os.path.exists(f"{root}{TOP}"), "/usr is the image"
     with open(f"/proc/{container.pid}/mountinfo", encoding="utf-8") as file:
         mounts = {words[4]: words[5].split(",") for words in (line.split() for line in file)}
-    assert "ro" in mounts["/"] and "ro" in mounts["/usr"]
+    assert "ro" in mounts["/"] and "ro" in mounts["/usr"] and "ro" in mounts["/dev/shm"]
 
 
 @pytest.mark.usefixtures("accounts")
@@ -98,6 +100,8 @@ def test_agent_in_a_container(bare_node):
         container, environment = prepare(node, sink)
         start_agent(node, container, environment)
         check_walls(container)
+        room = os.statvfs("/dev/shm")
+        wait_until(lambda: node.metrics()["blkin_agent_shm_size_bytes"] == room.f_blocks * room.f_frsize, 10, "the node's /dev/shm")
         node.run([LOAD, "-p", 2, "-n", 1000])
         sink.wait_for(2000)
         ledger = node.wait_ledger(lambda ledger: ledger.read == 2000 and ledger.idle(), 30, "delivery")

@@ -38,11 +38,12 @@ mount -o remount,bind,ro usr
 mount -t tmpfs -o mode=755 dev dev
 for file in null zero full random urandom; do : >dev/$file; mount --bind /dev/$file dev/$file; done
 mkdir dev/shm
-mount -t tmpfs -o mode=1777 shm dev/shm
+mount -t tmpfs -o mode=1777,size=64m shm dev/shm
 mount -t tmpfs -o mode=1777 tmp tmp
 cp -a /etc/ld.so.cache etc/
 cp "$etc"/* etc/
 while [ "$1" != -- ]; do mkdir -p "./$2"; mount --rbind "$1" "./$2"; shift 2; done
+[ -z "$read_only" ] || mount -o remount,bind,ro "./$read_only"
 shift
 mount -t proc proc proc
 mount -o remount,ro .
@@ -82,10 +83,10 @@ class Accounts:
 
 
 class Container:
-    """@mounts: where a folder of the node is in the container, by the folder's path."""
+    """@mounts: where a folder of the node is in the container, by the folder's path; @read_only: the one that cannot be written to."""
 
-    def __init__(self, node, mounts, tracing=TRACING):
-        self.node, self.mounts, self.tracing = node, mounts, tracing
+    def __init__(self, node, mounts, tracing=TRACING, read_only=""):
+        self.node, self.mounts, self.tracing, self.read_only = node, mounts, tracing, read_only
         self.etc, self.root = node.path("container-etc"), node.path("container")
         os.makedirs(self.etc, exist_ok=True)
         os.makedirs(self.root, exist_ok=True)
@@ -101,7 +102,7 @@ class Container:
         self.program = self.node.start(
             ["unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c", ENTER, "enter", self.root]
             + [*mounts, "--", *command],
-            name=name, etc=self.etc, uid=str(UID), tracing=str(self.tracing),
+            name=name, etc=self.etc, read_only=self.read_only, uid=str(UID), tracing=str(self.tracing),
             **dict({"TSAN_OPTIONS": thread_options("/etc")}, **environment),
         )  # fmt: skip
         self.program.send = self.signal
