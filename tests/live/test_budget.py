@@ -232,6 +232,10 @@ def test_publish_share(node):
         assert publish("NaN") == (1, "1/12\n")
         assert publish(10) == (0, "1/1\n")
         assert publish(1e12) == (0, "1/1e+06\n")
+        for budget in ("50k", "50,000", "1e3", "0", "", ".", "1.2.3", "-5"):
+            command = [os.path.join(TOP, "conf/publish-share"), url, budget, path]
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+            assert done.returncode == 64 and "BUDGET is a number of spans a second" in done.stderr, budget
         api.shutdown()
         api.server_close()
         assert publish(5)[0] == 1
