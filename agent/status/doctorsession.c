@@ -165,10 +165,10 @@ static const struct remedy {
 		"correct `filter` in [events], which `blkin validate` checks, "
 		"and reload the agent"},
 	[REASON_EVENTS_CONTEXT] = {"events-context", "remove it from `context` in [events], or allow it: "
-						     "sysctl kernel.perf_event_paranoid=2, in a "
-						     "container also the system call perf_event_open, and of "
-						     "the processor's counters a machine that "
-						     "has them"},
+						     "sysctl kernel.perf_event_paranoid=2, the system call "
+						     "perf_event_open in the unit (SystemCallFilter=) or "
+						     "the container, and for the processor's counters a "
+						     "machine that has them"},
 	[REASON_KERNEL_MISSING] = {"kernel-missing",
 		"apt install lttng-modules-dkms, modprobe lttng-tracer, then systemctl restart "
 		"lttng-sessiond; in "

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What happens to services: started, stopped, killed, hung; and the host with them. Each time all ids come again."""
 
+import json
 import os
 import signal
 
@@ -116,6 +117,23 @@ def test_reload(rack, node, collector):
     node.systemctl("reload", "blkin-agent")
     assert set(collector.wait_load(SPANS).values()) == {1}
     assert node.main_pid("blkin-agent") == before
+
+
+def test_counter_that_the_unit_forbids(node):
+    """What asks for it is told so: it is not killed, over and over, and spans are collected."""
+    conf = "/etc/blkin/agent.conf.d/counter.conf"
+    node.write(conf, "[events]\nnames = nothing:*\ncontext = perf:cycles\n")
+    node.systemctl("restart", "blkin-agent")
+    node.wait_collecting()
+
+    def told():
+        status = json.loads(node.run("blkin", "status", "--json", code=None))
+        return status if "events-context" in [finding["code"] for finding in status["findings"]] else None
+
+    status = wait_until(told, 20, "it to say that the counter is left out")
+    assert (status["collecting"], status["reader_restarts"]) == (True, 0)
+    node.run("rm", conf)
+    node.systemctl("restart", "blkin-agent")
 
 
 def test_agent_is_told_by_term_and_ends_well(node):
