@@ -75,9 +75,10 @@ struct keeper {
 	unsigned grow_failed; /* times in a row */
 
 	/* reading files */
-	bool from_files;   /* the log says that the session is not read live */
-	char trouble[512]; /* why the files of a session that is read live cannot be read, as the status says
-			    */
+	bool from_files;    /* the log says that the session is not read live */
+	char no_files[512]; /* why the last pass could not read relayd's files; "" if it could */
+	char trouble[512];  /* why the files of a session that is read live cannot be read, as the status says
+			     */
 	unsigned recoveries; /* that failed in a row */
 	GPtrArray *users;    /* of struct user */
 	int64_t files_until; /* live reading is not to be tried before, as readers have died of it */

@@ -105,6 +105,7 @@ bool keeper_catch_up(struct keeper *keeper, uint64_t enough)
 		before = found;
 		status = recover_pass(&keeper->recover, enough, &found, error, sizeof(error));
 	} while (status == RECOVER_OK && enough && found > enough && found < before / GAIN);
+	g_strlcpy(keeper->no_files, status == RECOVER_UNREADABLE ? error : "", sizeof(keeper->no_files));
 	if (status == RECOVER_UNREADABLE)
 		livereader_complain(keeper->live, error);
 	if (status == RECOVER_FAILED)
@@ -118,14 +119,25 @@ bool keeper_catch_up(struct keeper *keeper, uint64_t enough)
 	return status == RECOVER_OK || status == RECOVER_UNREADABLE;
 }
 
-/* What the status says while the session is read from files. */
+static void show_neither(struct keeper *keeper)
+{
+	char text[640];
+
+	snprintf(text, sizeof(text), "the session cannot be read live, nor from lttng-relayd's files: %s",
+		keeper->no_files);
+	runstate_waits(keeper->state, REASON_FILES_UNREADABLE, text);
+}
+
+/* What the status says while the session is read from files, or is meant to be. */
 static void show(struct keeper *keeper)
 {
 	const char *name = progress_session(keeper->progress)->name;
 
 	if (keeper->still)
 		return;
-	if (keeper->stuck[0])
+	if (keeper->no_files[0])
+		show_neither(keeper);
+	else if (keeper->stuck[0])
 		runstate_collects_in_part(keeper->state, name, REASON_STREAM_STUCK, keeper->stuck);
 	else if (keeper->left_out[0])
 		runstate_collects_in_part(keeper->state, name, REASON_LEFT_OUT, keeper->left_out);

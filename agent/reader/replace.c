@@ -385,6 +385,8 @@ bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_
 static void show_stuck(struct keeper *keeper, const GArray *stuck)
 {
 	describe(keeper, stuck);
+	if (keeper->no_files[0])
+		return; /* nothing is read, which is told */
 	runstate_collects_in_part(
 		keeper->state, progress_session(keeper->progress)->name, REASON_STREAM_STUCK, keeper->stuck);
 }

@@ -110,3 +110,27 @@ def test_files_may_not_be_read(node, receiver):
     assert node.collecting() and firing(before, node.metrics()) == set()
     os.chmod(node.path("relay"), 0o755)
     is_over(node)
+
+
+@pytest.mark.as_root("gives up what only root may")
+def test_neither_live_nor_from_files(node, receiver):
+    """Nothing is collected then, until it can be read in one of the two ways."""
+    proxy = Garbling(node.relay_ports[2])
+    proxy.lies = True
+    config = node.write_config(receiver.port, session=dict(KEEP, relay_live_port=proxy.port))
+    os.chmod(node.path("relay"), 0)
+    node.agent = node.start([*NO_OVERRIDE, node.built("agent/blkin-agent"), "-c", config], **NOT_LEAKS)
+    node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+    before = node.metrics()
+    start_load(node)
+    expect(node, "files-unreadable", "the session cannot be read live, nor from lttng-relayd's files", "check rights and room", 30)
+    assert node.http_get("/readyz")[0] == 503 and firing(before, node.metrics()) >= {"BlkinNotCollecting"}
+    os.chmod(node.path("relay"), 0o755)
+    expect(node, "session-unreadable", "it is read from lttng-relayd's files", "journalctl -u blkin-agent")
+    go_on(node)
+    assert node.collecting()
+    os.chmod(node.path("relay"), 0)
+    expect(node, "files-unreadable", "the session cannot be read live, nor from lttng-relayd's files", "check rights and room")
+    proxy.lies = False
+    os.chmod(node.path("relay"), 0o755)
+    is_over(node, 60)
