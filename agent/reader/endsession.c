@@ -27,7 +27,7 @@ void keeper_end(struct keeper *keeper)
 	users_forget_session(keeper->users);
 	keeper->left_out[0] = '\0';
 	keeper->stalls = keeper->breaks = 0;
-	keeper->use_files = false;
+	keeper->use_files = keeper->recover.has_streams = false;
 	keeper_forget_discarded(keeper);
 	progress_end(keeper->progress);
 }

@@ -304,8 +304,10 @@ static enum recover_status open_files(struct pass *pass)
 	enum relayfiles_status status = relayfiles_open(
 		pass->recover->config->relay_output, session, &pass->files, pass->error, sizeof(pass->error));
 
-	/* a session of which nothing was read may have no folder; any other must have one */
-	if (status == RELAYFILES_NONE && positions_count(progress_positions(progress)) == 0)
+	/* a session of which nothing was read may have no folder, if it has no streams; any other must have
+	 * one */
+	if (status == RELAYFILES_NONE && !pass->recover->has_streams &&
+		positions_count(progress_positions(progress)) == 0)
 		return RECOVER_OK;
 	if (status == RELAYFILES_BUSY && !pass->recover->give_up)
 		return RECOVER_FAILED;

@@ -34,6 +34,7 @@ struct recover {
 	GPtrArray *users; /* of struct user */
 	bool alone;       /* each trace is read alone, so that it is known which one ends the reader */
 	bool give_up;     /* what cannot be carved is lost, rather than tried again */
+	bool has_streams; /* the session is known to have some, and so a folder, even if nothing was read */
 	bool (*stopping)(void *data); /* asked often */
 	/* called when so many packets of a user were left out, and counted as lost, because of @error */
 	void (*left_out)(void *data, uint64_t user, uint64_t packets, const char *error);

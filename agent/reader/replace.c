@@ -408,7 +408,7 @@ bool keeper_stands_still(struct keeper *keeper)
 	return false;
 }
 
-/* Files do not tell what stands still. */
+/* Files do not tell what stands still, nor, if they are not there, that they should be. */
 bool keeper_looks_aside(struct keeper *keeper, bool *at_once)
 {
 	g_autoptr(GArray) stuck = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
@@ -420,6 +420,7 @@ bool keeper_looks_aside(struct keeper *keeper, bool *at_once)
 	keeper->look_next = clock_monotonic() + LOOK_PAUSE_NS;
 	if (probed == PROBED_FAILED)
 		return false;
+	keeper->recover.has_streams = probed != PROBED_NOTHING;
 	keeper_consumer_stands_still(keeper, probed == PROBED_STILL);
 	keeper->stuck[0] = '\0';
 	if (probed != PROBED_STUCK)

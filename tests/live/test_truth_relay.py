@@ -134,3 +134,21 @@ def test_neither_live_nor_from_files(node, receiver):
     proxy.lies = False
     os.chmod(node.path("relay"), 0o755)
     is_over(node, 60)
+
+
+def test_neither_live_nor_elsewhere(node, receiver):
+    """The files of a session of which nothing was ever read are not where they should be: it has streams, so there must be some."""
+    proxy = Garbling(node.relay_ports[2])
+    proxy.lies = True
+    elsewhere = node.path("elsewhere")
+    os.mkdir(elsewhere)
+    node.write_config(receiver.port, session=dict(KEEP, relay_live_port=proxy.port, relay_output=elsewhere))
+    node.start_agent_again(wait=False, **NOT_LEAKS)
+    node.agent.wait_ready(lambda: node.http_get("/healthz")[0] == 200)
+    start_load(node)
+    expect(node, "files-unreadable", f"nor from lttng-relayd's files: {elsewhere}/", "check rights and room", 30)
+    assert not node.collecting()
+    proxy.lies = False
+    expect(node, "files-unreadable", "what is recorded while the agent restarts will be lost", "check rights and room", 60)
+    go_on(node)
+    assert node.collecting()
