@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "base/log.h"
+#include "reader/untold.h"
 #include "session/relayfiles.h"
 #include "session/relaynews.h"
 #include "session/relayscan.h"
@@ -23,10 +24,11 @@ struct livereader {
 	uint64_t opened; /* when the session was created whose files are open */
 	struct relayfiles *files;
 	struct unread *unread;
-	GHashTable *traces;  /* on disk when the reader attached, by stream_key_trace */
-	uint64_t complained; /* when the session was created whose files could not be read, which is logged
-				once */
-	char trouble[512];   /* why they cannot be read; "" if they can, or there are none yet */
+	struct untold untold; /* while files is NULL */
+	GHashTable *traces;   /* on disk when the reader attached, by stream_key_trace */
+	uint64_t complained;  /* when the session was created whose files could not be read, which is logged
+				 once */
+	char trouble[512];    /* why they cannot be read; "" if they can, or there are none yet */
 };
 
 struct livereader *livereader_create(
@@ -39,6 +41,7 @@ struct livereader *livereader_create(
 	live->progress = progress;
 	live->page = page;
 	live->unread = unread_create(config->live_timer);
+	live->untold.config = config;
 	live->traces = g_hash_table_new(NULL, NULL);
 	return live;
 }
@@ -148,14 +151,27 @@ int64_t livereader_heard(const struct livereader *live)
 
 /* What does not come */
 
+/* The same, without files. A session of which nothing was read has none: then the reader asks for streams. */
+static enum unread_verdict look_at_list(struct livereader *live, const struct reader *reader)
+{
+	const struct session_identity *session = progress_session(live->progress);
+
+	if (!*live->trouble ||
+		!untold_look(&live->untold, session, progress_positions(live->progress), reader))
+		return UNREAD_NOTHING;
+	return UNREAD_TRACE;
+}
+
 enum unread_verdict livereader_look(struct livereader *live, const struct reader *reader)
 {
 	enum unread_verdict verdict;
 	char error[512];
 	uint64_t user;
 
-	if (!unread_is_due(live->unread) || !open_files(live, error, sizeof(error)))
+	if (!unread_is_due(live->unread))
 		return UNREAD_NOTHING;
+	if (!open_files(live, error, sizeof(error)))
+		return look_at_list(live, reader);
 	verdict = unread_look(live->unread, live->files, progress_positions(live->progress), reader);
 	if (relay_scan_was_odd(live->files, &user))
 		pipeline_odd_packets(live->pipeline, user);
@@ -224,6 +240,8 @@ enum attached livereader_attach(
 
 	unread_attach(live->unread, progress_positions(live->progress));
 	note_traces(live);
+	if (!live->files)
+		untold_attach(&live->untold, progress_session(live->progress));
 	*reader = reader_open_live(session_url(session), &into, problem->text, sizeof(problem->text));
 	problem->reason = REASON_UNREADABLE;
 	if (!*reader)

@@ -259,7 +259,7 @@ static void show_files(struct keeper *keeper)
 	g_strlcpy(keeper->trouble, trouble, sizeof(keeper->trouble));
 	snprintf(text, sizeof(text),
 		"lttng-relayd's files cannot be read, so what is recorded while the agent restarts will be "
-		"lost: %s",
+		"lost, and may be what a user's first program records at first: %s",
 		trouble);
 	if (*trouble)
 		runstate_collects_in_part(keeper->state, name, REASON_FILES_UNREADABLE, text);

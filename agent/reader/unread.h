@@ -6,7 +6,8 @@
  * program starts while all others are idle, the reader hears of none of its spans until it attaches again.
  * Or nothing comes at all, as the reader is attached to the wrong session, or waits for one that is gone. On
  * disk the packets are at once, so one look at relayd's index, once a second while the reader is idle, finds
- * both. A trace that does not come live even after that is tried less and less often.
+ * both (untold.h, if they cannot be read). A trace that does not come live even after that is tried less and
+ * less often.
  *
  * It belongs to the thread that reads.
  */

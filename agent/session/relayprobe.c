@@ -93,13 +93,13 @@ enum probed relayprobe_run(const struct config *config, const char *name, GArray
 	g_autoptr(GArray) streams = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
 	enum probed probed = PROBED_FAILED;
 	int fd = viewer_open(config);
-	uint64_t number;
+	struct viewer_session session;
 	bool attached = false;
 
 	if (fd < 0)
 		return PROBED_FAILED;
-	for (int i = 0; i < ATTACH_TRIES && !attached && viewer_find(fd, name, &number); i++) {
-		attached = viewer_attach(fd, number, streams);
+	for (int i = 0; i < ATTACH_TRIES && !attached && viewer_find(fd, name, &session); i++) {
+		attached = viewer_attach(fd, session.id, streams);
 		if (!attached)
 			g_usleep(ATTACH_PAUSE_US);
 	}

@@ -124,7 +124,7 @@ int viewer_open(const struct config *config)
 
 /* Sessions and streams */
 
-bool viewer_find(int fd, const char *name, uint64_t *session)
+bool viewer_find(int fd, const char *name, struct viewer_session *session)
 {
 	char host[256] = "";
 	bool found = false;
@@ -143,7 +143,10 @@ bool viewer_find(int fd, const char *name, uint64_t *session)
 			strncmp(listed.host, host, sizeof(listed.host) - 1) != 0)
 			continue;
 		/* one that has ended may still be listed, in any order; the numbers grow */
-		*session = found ? MAX(*session, be64toh(listed.id)) : be64toh(listed.id);
+		if (found && be64toh(listed.id) < session->id)
+			continue;
+		session->id = be64toh(listed.id);
+		session->streams = be32toh(listed.streams);
 		found = true;
 	}
 	return found;

@@ -19,6 +19,11 @@ struct viewer_stream {
 	char channel[64]; /* "spans_0": the channel and the CPU */
 };
 
+struct viewer_session {
+	uint64_t id;
+	uint32_t streams; /* that it has, and those of metadata */
+};
+
 /* What comes next in a stream. */
 enum viewer_next {
 	VIEWER_PACKET,
@@ -31,8 +36,8 @@ enum viewer_next {
 /* Connects to the relay daemon; -1 if it does not answer. To be closed. */
 int viewer_open(const struct config *config);
 
-/* Whether this host has a live session @name there, and its number in the relay daemon. */
-bool viewer_find(int fd, const char *name, uint64_t *session);
+/* Whether this host has a live session @name there. */
+bool viewer_find(int fd, const char *name, struct viewer_session *session);
 
 /* Attaches to a session, and appends its streams of events (struct viewer_stream). False if another viewer is
  * attached, or it is gone. */

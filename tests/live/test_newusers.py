@@ -72,6 +72,23 @@ def test_others_are_idle(node, receiver, session):
     assert node.agent.stop() == 0
 
 
+def test_others_are_idle_and_files_elsewhere(node, receiver):
+    """Where relayd's files do not show who records, its list does; only what came before the agent attached again is missing."""
+    share(node)
+    node.start_agent(receiver.port, session=dict(KEEP, relay_output=node.path("elsewhere")))
+    start(node, USERS[0], 0, "-n", 1)
+    node.wait_ledger(lambda ledger: ledger.sent == 1, 10, "the first user's span")
+    load = start(node, USERS[1], 1, "-n", 100000, "-r", 10)
+    node.wait_ledger(lambda ledger: ledger.sent > 20, 30, "the second user's spans")
+    # who is idle and known is not attached for
+    again = attached_again(node)
+    os.kill(load.pid, signal.SIGKILL)
+    node.wait_quiet(node.path("relay"), 3)
+    assert attached_again(node) == again
+    check_attached_again(node, 1)
+    assert "not collecting" not in node.agent.log()
+
+
 def test_one_after_the_other(node, receiver):
     """Three users, of whom each logs a few spans and is idle from then on; and then the first one again."""
     share(node)
