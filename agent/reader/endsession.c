@@ -28,6 +28,9 @@ void keeper_end(struct keeper *keeper)
 	keeper->left_out[0] = '\0';
 	keeper->stalls = keeper->breaks = 0;
 	keeper->use_files = keeper->recover.has_streams = false;
+	keeper->still = false;
+	keeper->stuck[0] = '\0';
+	keeper->probe_next = 0;
 	keeper_forget_discarded(keeper);
 	progress_end(keeper->progress);
 }

@@ -172,6 +172,25 @@ def test_ring_buffers_are_cut_off(node, receiver, read):
     assert node.ledger().sessions_lost == 1
 
 
+@pytest.mark.stuck("a consumer daemon that a fault does not end")
+@as_root
+def test_it_is_over_before_anybody_records_again(node, receiver):
+    """The next session is not taken for one that stands still."""
+    begin(node, receiver)
+    program = start_as(node, 5001, "spanload", "-n", FOREVER, "-r", 100)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "spans")
+    villain = start_as(node, 5003, "shrink")
+    wait_until(lambda: "2 files" in villain.log(), 10, "the files to be cut off")
+    is_told(node, set(), *CUT_OFF)
+    for left in (villain, program):
+        left.kill()
+    os.kill(node.consumer_pid(), signal.SIGKILL)
+    node.sessiond.kill()
+    node.start_sessiond()
+    wait_until(lambda: node.ledger().sessions_lost == 1, 15, "the session to be lost")
+    wait_until(lambda: node.collecting() and set(findings(node)) <= {"no-program"}, 15, "it to be over", 0.3, promised=True)
+
+
 def has_recorded(node, user):
     """Whether the relay's disk has events of a user's."""
     found = [path for folder in node.session_folders() for path in glob.glob(f"{folder}/ust/uid/{user}/64-bit/spans_*")]
