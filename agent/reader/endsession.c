@@ -69,8 +69,8 @@ bool keeper_wait_for_release(struct keeper *keeper, const char *name)
 static int64_t all_came_until(const struct keeper *keeper)
 {
 	int64_t now = clock_monotonic(), idle = livereader_heard(keeper->live);
-	int64_t newest = pipeline_far(keeper->pipeline).newest - (clock_wall() - now);
-	int64_t until = MAX(idle <= now ? idle : 0, newest <= now ? newest : 0);
+	int64_t last = pipeline_far(keeper->pipeline).last - (clock_wall() - now);
+	int64_t until = MAX(idle <= now ? idle : 0, last <= now ? last : 0);
 
 	if (until <= 0 && keeper->looked <= now)
 		until = keeper->looked;

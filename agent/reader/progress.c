@@ -469,7 +469,7 @@ static bool is_far(const struct progress *progress)
 	struct pipeline_far far = pipeline_far(progress->pipeline);
 
 	return far.events - progress->far.events >= FAR_EVENTS &&
-	       far.newest - progress->far.newest >= MAX(FAR_NS, FAR_FACTOR * progress->took);
+	       far.last - progress->far.last >= MAX(FAR_NS, FAR_FACTOR * progress->took);
 }
 
 bool progress_catch_up(struct progress *progress)
@@ -484,7 +484,7 @@ bool progress_catch_up(struct progress *progress)
 
 bool progress_lags(const struct progress *progress)
 {
-	return clock_wall() - pipeline_far(progress->pipeline).newest >= LAG_NS;
+	return clock_wall() - pipeline_far(progress->pipeline).last >= LAG_NS;
 }
 
 /* What was read since the last position, or may be in none as yet. */

@@ -261,6 +261,18 @@ START_TEST(messages_of_any_size)
 }
 END_TEST
 
+/* One whose clock was ahead, or that says so, does not stand for those that come after it. */
+START_TEST(far_is_where_the_last_event_is)
+{
+	const struct buffer none = {0};
+
+	pipeline_foreign(rig.pipeline, &none, 2000, 1);
+	ck_assert_int_eq(pipeline_far(rig.pipeline).last, 2000);
+	pipeline_foreign(rig.pipeline, &none, 1000, 2);
+	ck_assert_int_eq(pipeline_far(rig.pipeline).last, 1000);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("events");
@@ -273,5 +285,6 @@ int main(void)
 	tcase_add_test(cases, integers);
 	tcase_add_test(cases, times);
 	tcase_add_test(cases, messages_of_any_size);
+	tcase_add_test(cases, far_is_where_the_last_event_is);
 	return run_cases("events", cases);
 }

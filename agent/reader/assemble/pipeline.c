@@ -206,7 +206,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 static void go_on(struct pipeline *pipeline, int64_t time)
 {
 	pipeline->far.events++;
-	pipeline->far.newest = MAX(pipeline->far.newest, time);
+	pipeline->far.last = time;
 }
 
 void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now)

@@ -71,11 +71,11 @@ void pipeline_configure(struct pipeline *pipeline, const struct assembler_limits
  * CLOCK_MONOTONIC or event time, ns. */
 void pipeline_event(struct pipeline *pipeline, const struct event *event, int64_t now);
 
-/* How far it has come: so many events that become spans, or go out as they are; the newest of them, ns since
- * the epoch. */
+/* How far it has come: so many events that become spans, or go out as they are; the time of the last of them,
+ * ns since the epoch: that may be before others', as clocks are set, and programs write what they like. */
 struct pipeline_far {
 	uint64_t events;
-	int64_t newest;
+	int64_t last;
 };
 
 struct pipeline_far pipeline_far(const struct pipeline *pipeline);
