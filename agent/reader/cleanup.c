@@ -43,6 +43,8 @@ void cleanup_run(struct cleanup *cleanup)
 
 	if (!over->len || clock_monotonic() < cleanup->next)
 		return;
+	if (over->len > cleanup->left)
+		cleanup->tries = 0; /* what has ended since then has as many, too */
 	last = ++cleanup->tries >= TRIES_MAX;
 	for (guint i = over->len; i-- > 0;) {
 		const struct session_identity *session = &g_array_index(over, struct session_identity, i);
@@ -53,6 +55,5 @@ void cleanup_run(struct cleanup *cleanup)
 			progress_removed(cleanup->progress, i);
 	}
 	cleanup->next = over->len ? clock_monotonic() + PAUSE_NS : 0;
-	if (!over->len)
-		cleanup->tries = 0;
+	cleanup->left = over->len;
 }

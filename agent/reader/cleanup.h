@@ -12,7 +12,8 @@ struct cleanup {
 	const struct config *config;
 	struct progress *progress;
 	int64_t next;     /* not before; CLOCK_MONOTONIC ns */
-	unsigned tries;   /* that left something */
+	unsigned left;    /* sessions, after the last try */
+	unsigned tries;   /* that left something, since the last one has come */
 	uint64_t cleared; /* when the session was created that was cleared, to be destroyed with the next try
 			   */
 };
