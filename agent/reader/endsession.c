@@ -164,7 +164,7 @@ void keeper_finish(struct keeper *keeper, struct session *session, struct reader
 	if (!deadline)
 		deadline = clock_monotonic() + keeper->stop_timeout;
 	keeper->draining = true;
-	watch_set(keeper->watch, NULL);
+	watch_stop(keeper->watch);
 	runstate_calls(keeper->state, DAEMON_SESSION);
 	on_disk = session_stop(session, false, deadline - clock_monotonic());
 	session_destroy(session);
