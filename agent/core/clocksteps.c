@@ -33,7 +33,7 @@ static void read_boot(uint8_t *boot)
 /* Of this boot; zeros if the kernel does not tell. */
 static const uint8_t *this_boot(void)
 {
-	static uint8_t boot[CLOCK_BOOT]; /* used by the supervisor's thread only */
+	static uint8_t boot[CLOCK_BOOT]; /* used by the thread that reads only */
 	static bool known;
 
 	if (!known)

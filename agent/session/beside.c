@@ -13,16 +13,6 @@
 #include "session/rules.h"
 #include "session/tracing.h"
 
-static bool wants_events(const struct config *config)
-{
-	return config_records_events(config);
-}
-
-static bool wants_kernel(const struct config *config)
-{
-	return config_reads_kernel(config);
-}
-
 /* Making */
 
 /* Of a thread of the kernel's list the two numbers differ where it is in a container. */
@@ -87,11 +77,11 @@ struct beside_made beside_create(const struct config *config, const char *name)
 	struct omissions omissions = {0};
 	const char *changed;
 
-	if (wants_events(config) || wants_kernel(config) || config_flies(config))
+	if (config_records_events(config) || config_reads_kernel(config) || config_flies(config))
 		add_thread(name);
-	if (wants_events(config))
+	if (config_records_events(config))
 		made.events = make_events(config, name);
-	if (wants_kernel(config))
+	if (config_reads_kernel(config))
 		made.kernel = beside_make_kernel(config, name) == 0;
 	beside_enable(config, name, (struct anew){true, true}, &omissions, &changed);
 	return made;
@@ -99,7 +89,8 @@ struct beside_made beside_create(const struct config *config, const char *name)
 
 struct beside_made beside_possible(const struct config *config)
 {
-	return (struct beside_made){wants_events(config), wants_kernel(config) && tracing_ask_kernel() == 0};
+	return (struct beside_made){
+		config_records_events(config), config_reads_kernel(config) && tracing_ask_kernel() == 0};
 }
 
 /* The contexts are long; it is enough to know whether they are others. */
@@ -109,10 +100,10 @@ char *beside_settings(const struct config *config, const struct beside_made *mad
 	struct problem left_out = {0};
 	g_autofree char *usable = contexts_usable(config, &left_out);
 
-	if (wants_events(config))
+	if (config_records_events(config))
 		g_string_append_printf(
 			text, " beside %d contexts %08x", made->events, (unsigned)g_str_hash(usable));
-	if (wants_kernel(config))
+	if (config_reads_kernel(config))
 		g_string_append_printf(text, " kernel %d", made->kernel);
 	if (config_flies(config))
 		g_string_append(text, " thread");
@@ -338,11 +329,11 @@ void beside_enable(const struct config *config, const char *name, struct anew an
 		omissions->events = (struct problem){0};
 	if (anew.kernel)
 		omissions->kernel = (struct problem){0};
-	if (wants_events(config))
+	if (config_records_events(config))
 		enable_events(config, name, anew.events, &omissions->events, changed);
 	if (anew.events)
 		tracing_count_lost(begun);
-	if (wants_kernel(config) && !beside_is_hopeless(&omissions->kernel))
+	if (config_reads_kernel(config) && !beside_is_hopeless(&omissions->kernel))
 		beside_enable_kernel(config, name, anew.kernel, &omissions->kernel, changed);
 }
 
@@ -365,7 +356,7 @@ struct beside_unknown beside_find_unknown(const struct config *config)
 	struct beside_unknown unknown;
 
 	tracing_prepare(config);
-	if (wants_kernel(config) || config_flies(config))
+	if (config_reads_kernel(config) || config_flies(config))
 		handle = tracing_open_kernel("");
 	if (handle)
 		kernelnames_ask(&names, handle, config);

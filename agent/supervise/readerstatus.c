@@ -295,7 +295,7 @@ static void show_hang(struct supervisor_state *copy, enum reason hangs)
 	else if (hangs == REASON_SESSION_DAEMON_WAITS)
 		snprintf(copy->error, sizeof(copy->error),
 			"lttng-sessiond waits for programs that do not answer, as they are stopped, 5 s for "
-			"each: it has not done for more than %d s what it was asked to",
+			"each: for more than %d s it has not done what it was asked to do",
 			(int)(HUNG_NS / NS_PER_SECOND));
 	else
 		snprintf(copy->error, sizeof(copy->error),
