@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "queue/aside.h"
+#include "queue/backlog.h"
 #include "uplink_web.h"
 
 #define BATCHES 8
@@ -207,6 +208,51 @@ START_TEST(ends_meanwhile)
 }
 END_TEST
 
+static bool of_first_batch(const char *span)
+{
+	return number_of(span) < IN_BATCH;
+}
+
+static bool delivers(struct rig *rig)
+{
+	struct backlog backlog;
+
+	backlog_look(rig->queue, &backlog);
+	return backlog.delivering;
+}
+
+/* A server that asks for time is left alone with suspects, too, and is away until that is over. */
+START_TEST(server_that_asks_for_time)
+{
+	unsigned int requests;
+	struct web web;
+
+	open_web(&web, SQUEEZE_NONE);
+	web.rig.is.retry_min = 2 * NS_PER_MS;
+	web.rig.is.retry_max = 10 * NS_PER_MS;
+	web.peer->bad = of_first_batch;
+	web.peer->refusal = "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n";
+	for (int i = 0; i < BATCHES; i++)
+		push_many(&web.rig, IN_BATCH);
+	start(&web.rig);
+	RUN_UNTIL(&web.rig, row(&web.rig, SPANS_SENT) == (BATCHES - 1) * IN_BATCH);
+	ck_assert_uint_eq(state_of(&web.rig).suspects.spans, IN_BATCH);
+	ANSWER(web.peer, "HTTP/1.1 503 Later\r\nRetry-After: 300\r\nContent-Length: 0\r\n\r\n", WEB_GOOD);
+	push_many(&web.rig, 1);
+	RUN_UNTIL(&web.rig, state_of(&web.rig).servers[0].asked);
+	run_ms(&web.rig, 20);
+	RUN_UNTIL(&web.rig, g_list_length(web.peer->clients) == 1); /* one may be on its way */
+	web.peer->bad = NULL;
+	requests = web.peer->requests;
+	run_ms(&web.rig, 1000);
+	ck_assert_uint_eq(web.peer->requests, requests);
+	ck_assert_uint_eq(state_of(&web.rig).suspects.spans, IN_BATCH);
+	ASSERT_ROW(&web.rig, SPANS_SENT, (BATCHES - 1) * IN_BATCH);
+	ck_assert(!delivers(&web.rig));
+	close_web(&web);
+}
+END_TEST
+
 TCase *uplink_suspects(void)
 {
 	TCase *tests = tcase_create("suspects");
@@ -216,6 +262,7 @@ TCase *uplink_suspects(void)
 	tcase_add_test(tests, server_that_fails_on_everything);
 	tcase_add_loop_test(tests, nothing_else_to_send, 0, 2);
 	tcase_add_loop_test(tests, ends_meanwhile, 0, 3);
+	tcase_add_test(tests, server_that_asks_for_time);
 	tcase_set_timeout(tests, 60);
 	return tests;
 }

@@ -163,7 +163,8 @@ static void on_news(struct server *server, enum server_news news, void *data)
 
 	switch (news) {
 	case SERVER_TOOK:
-		queue_set_delivering(uplink->shared.queue, true);
+		if (server->role == SERVER_TRIAL || may_serve(uplink->servers[uplink->serving]))
+			queue_set_delivering(uplink->shared.queue, true);
 		suspects_others_took(uplink->suspects);
 		if (server->role == SERVER_TRIAL)
 			serve_by(uplink, index_of(uplink, server));
@@ -280,7 +281,7 @@ static void destroy(struct uplink *owned)
 	struct servers *uplink = (struct servers *)owned;
 
 	suspects_destroy(uplink->suspects);
-	/* The server in use gives back last: it has the youngest batches. */
+	/* The server in use gives back first: it has the youngest batches. */
 	server_destroy(uplink->servers[uplink->serving]);
 	for (size_t i = 0; i < uplink->count; i++)
 		if (i != uplink->serving)

@@ -66,6 +66,14 @@ static void rest(struct suspects *suspects)
 	suspects->rest_ns = 0;
 }
 
+/* Who asks for time gets no suspects before that is over, either. */
+static bool is_asked(const struct suspects *suspects)
+{
+	const struct server *server = suspects->link ? suspects->tried : suspects->server;
+
+	return backoff_is_asked(&server->backoff);
+}
+
 /* Judging */
 
 static void prove(struct suspects *suspects, const char *why)
@@ -167,7 +175,7 @@ static void go_on(struct suspects *suspects)
 		rest(suspects);
 	} else if (!suspects->link) {
 		try(suspects);
-	} else if (!send_next(suspects)) {
+	} else if (is_asked(suspects) || !send_next(suspects)) {
 		rest(suspects); /* what is left waits for the server to take something */
 	}
 	suspects->shared->news(suspects->server, SERVER_IDLE, suspects->shared->data);
@@ -199,7 +207,8 @@ static void take_good(struct suspects *suspects, struct piece *piece, const stru
 	delivery_took(&suspects->delivery, piece, lost);
 	backoff_connected(&suspects->backoff);
 	backoff_good(&suspects->backoff, clock_monotonic());
-	health_took(&suspects->tried->health);
+	if (!is_asked(suspects))
+		health_took(&suspects->tried->health);
 }
 
 static void take_put_off(struct suspects *suspects, struct piece *piece, const struct reply *reply)
@@ -267,6 +276,10 @@ static void try(struct suspects *suspects)
 {
 	struct link_handler handler = {on_up, on_answered, on_idle, on_down, suspects};
 
+	if (is_asked(suspects)) {
+		rest(suspects);
+		return;
+	}
 	backoff_end(&suspects->backoff);
 	suspects->tried = suspects->server;
 	suspects->link = server_link(suspects->tried, 1, true, &handler);

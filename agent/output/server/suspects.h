@@ -6,7 +6,8 @@
  * They are sent one after the other, each call alone on a connection of its own. A suspect that fails between
  * two good answers to other calls is guilty: it is halved, and so on, until single spans remain. A span that
  * fails so SUSPECTS_PROOFS times is dropped, as if it were refused. If nothing else gets through either, the
- * cause is the server, and suspects are only tried again. The same holds for a server that asks for time.
+ * cause is the server, and suspects are only tried again. The same holds for a server that asks for time:
+ * until that is over it gets none.
  */
 #ifndef OUTPUT_SERVER_SUSPECTS_H
 #define OUTPUT_SERVER_SUSPECTS_H
