@@ -3,11 +3,11 @@
  * The spooler: a thread that moves batches between an output's queue and its spool. No other thread waits for
  * the disk.
  *
- * When the collector has taken no batches for a second, or the queue is more than half full, those that wait
- * are stored, in groups. When it takes them again, what is stored is replayed behind the fresh ones, the
- * oldest first. The pace leaves the collector room for fresh spans, and differs from node to node. While the
- * spool cannot be used, batches wait in memory, and it is tried again every few seconds; the log says when
- * that begins and when it is over.
+ * When the collector takes no batches, or fewer than come, those that wait are stored, in groups; due.h says
+ * when. When it takes them again, what is stored is replayed behind the fresh ones, the oldest first. The
+ * pace leaves the collector room for fresh spans, and differs from node to node. While the spool cannot be
+ * used, batches wait in memory, and it is tried again every few seconds; the log says when that begins and
+ * when it is over.
  */
 #ifndef OUTPUT_SPOOL_SPOOLER_H
 #define OUTPUT_SPOOL_SPOOLER_H
