@@ -75,6 +75,12 @@ static void put_reached(struct checkpoint *checkpoint, struct buffer *out)
 	checkpoint->entrusted = ledger_save(out);
 }
 
+static void reach(struct checkpoint *checkpoint, const uint8_t *reached, const uint8_t *end)
+{
+	checkpoint->reached.size = 0;
+	buffer_put(&checkpoint->reached, reached, (size_t)(end - reached));
+}
+
 /* Loading */
 
 /*
@@ -106,7 +112,7 @@ static bool take_up_reached(struct checkpoint *checkpoint, struct unpacker from)
 
 	if (from.failed || !skip_reached(&from) || !ledger_load(from))
 		return false;
-	checkpoint_reach(checkpoint, reached, (size_t)(from.at - reached));
+	reach(checkpoint, reached, from.at);
 	return true;
 }
 
@@ -273,11 +279,13 @@ void checkpoint_release(struct checkpoint *checkpoint)
 	pthread_mutex_unlock(&checkpoint->lock);
 }
 
-void checkpoint_reach(struct checkpoint *checkpoint, const void *reached, size_t size)
+void checkpoint_hand(struct checkpoint *checkpoint, struct unpacker reached, struct ledger *change,
+	const struct items *items, int64_t now, bool force)
 {
 	checkpoint_hold(checkpoint);
-	checkpoint->reached.size = 0;
-	buffer_put(&checkpoint->reached, reached, size);
+	fanout_expect(checkpoint->fanout, items, now);
+	reach(checkpoint, reached.at, reached.end);
+	fanout_hand_expected(checkpoint->fanout, change, items, now, force);
 	checkpoint_release(checkpoint);
 }
 

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/pack.h"
 #include "queue/fanout.h"
 
 struct checkpoint;
@@ -46,8 +47,9 @@ const struct buffer *checkpoint_reached(const struct checkpoint *checkpoint);
 void checkpoint_hold(struct checkpoint *checkpoint);
 void checkpoint_release(struct checkpoint *checkpoint);
 
-/* The reader has reached this, and the ledger knows of it, or will when it is released. */
-void checkpoint_reach(struct checkpoint *checkpoint, const void *reached, size_t size);
+/* Hands over what was read up to @reached (fanout_hand): that and the ledger change together. */
+void checkpoint_hand(struct checkpoint *checkpoint, struct unpacker reached, struct ledger *change,
+	const struct items *items, int64_t now, bool force);
 
 /* A position with a number higher than those before: all that was pushed up to now is before it. */
 void checkpoint_offer(struct checkpoint *checkpoint, uint64_t number, const void *position, size_t size);

@@ -215,11 +215,14 @@ static void decide(struct fanout *fanout)
 	post(fanout, &(struct ledger){0});
 }
 
-/* Takes up other outlets, everything for those of before being pushed. */
-static void change_outlets(struct fanout *fanout)
+/* Takes up other outlets, if there are any, everything for those of before being pushed. */
+static void take_up_outlets(struct fanout *fanout)
 {
-	struct outlets *before = outlets_ref(fanout->outlets), *next;
+	struct outlets *before, *next;
 
+	if (!atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
+		return;
+	before = outlets_ref(fanout->outlets);
 	push_all(fanout, 0, true);
 	decide(fanout);
 	pthread_mutex_lock(&fanout->lock);
@@ -290,43 +293,58 @@ static void look(struct fanout *fanout, struct items *items)
 
 void fanout_end(struct fanout *fanout)
 {
-	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
-		change_outlets(fanout);
+	take_up_outlets(fanout);
 	push_all(fanout, 0, true);
 	decide(fanout);
 }
 
-bool fanout_hand(
-	struct fanout *fanout, struct ledger *change, const struct items *items, int64_t now, bool force)
+static void expect(struct fanout *fanout, const struct items *items, int64_t now)
 {
-	struct items all = items ? *items : (struct items){0};
+	struct items all = *items;
 
-	if (atomic_load_explicit(&fanout->outlets_next, memory_order_relaxed))
-		change_outlets(fanout);
-	if (fanout->receipt && items_count(&all) && !fanout_takes(fanout, batch_kind(all.batch->format)))
-		return false;
 	look(fanout, &all);
 	for (size_t i = 0; i < fanout->lane_count; i++)
 		lane_look(&fanout->lanes[i], &all, now);
 	hand_waiting(fanout, &all, now);
+}
+
+void fanout_expect(struct fanout *fanout, const struct items *items, int64_t now)
+{
+	take_up_outlets(fanout);
+	expect(fanout, items, now);
+}
+
+void fanout_hand_expected(
+	struct fanout *fanout, struct ledger *change, const struct items *items, int64_t now, bool force)
+{
 	for (size_t i = 0; i < fanout->lane_count; i++)
-		lane_choose(&fanout->lanes[i], &all, now);
+		lane_choose(&fanout->lanes[i], items, now);
 	post(fanout, change);
-	fanout->posted |= items_count(&all) > 0;
+	fanout->posted |= items_count(items) > 0;
 	add_all(fanout, now);
 	push_all(fanout, now, force);
-	return true;
+}
+
+void fanout_hand(
+	struct fanout *fanout, struct ledger *change, const struct items *items, int64_t now, bool force)
+{
+	static const struct items none;
+
+	fanout_expect(fanout, items ? items : &none, now);
+	fanout_hand_expected(fanout, change, items ? items : &none, now, force);
 }
 
 bool fanout_hand_for(struct fanout *fanout, struct receipt *receipt, struct ledger *change,
 	const struct items *items, int64_t now)
 {
-	bool taken;
-
+	take_up_outlets(fanout);
+	if (items_count(items) && !fanout_takes(fanout, batch_kind(items->batch->format)))
+		return false;
 	fanout->receipt = receipt;
-	taken = fanout_hand(fanout, change, items, now, true);
+	expect(fanout, items, now);
+	fanout_hand_expected(fanout, change, items, now, true);
 	fanout->receipt = NULL;
-	return taken;
+	return true;
 }
 
 bool fanout_admits(const struct fanout *fanout, enum kind kind, size_t bytes, bool safe)

@@ -49,9 +49,18 @@ size_t fanout_largest(const struct fanout *fanout, enum kind kind);
  * as struct items says), or NULL, while @change came about, which is posted to the ledger together with them,
  * and emptied. Then they are added to the batches of their kind; @now is the producer's clock. For outputs
  * whose batches are too small for an item, it is dropped, and counted; one of size 0 is dropped for all.
- * Batches that are full or old enough are pushed; if @force, all. May wait for room in a queue. Returns true.
+ * Batches that are full or old enough are pushed; if @force, all. May wait for room in a queue.
  */
-bool fanout_hand(
+void fanout_hand(
+	struct fanout *fanout, struct ledger *change, const struct items *items, int64_t now, bool force);
+
+/*
+ * The same in two steps, for who keeps something that goes with the ledger: it changes between them. What may
+ * be pushed in the first one was handed before: batches that were begun for other outlets, and what waited
+ * for the traces of these items.
+ */
+void fanout_expect(struct fanout *fanout, const struct items *items, int64_t now);
+void fanout_hand_expected(
 	struct fanout *fanout, struct ledger *change, const struct items *items, int64_t now, bool force);
 
 /* Nothing more is handed: what waits for its trace is left out, and the rest is pushed. */

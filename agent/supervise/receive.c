@@ -98,9 +98,8 @@ static bool take_hand(struct supervisor *supervisor, struct unpacker *body)
 	if (!count(supervisor, &hand.spans))
 		return false;
 	checkpoint_hold(supervisor->options.checkpoint);
-	checkpoint_reach(supervisor->options.checkpoint, hand.reached.at,
-		(size_t)(hand.reached.end - hand.reached.at));
-	fanout_hand(supervisor->options.fanout, &hand.change, &hand.spans, clock_monotonic(), hand.at_once);
+	checkpoint_hand(supervisor->options.checkpoint, hand.reached, &hand.change, &hand.spans,
+		clock_monotonic(), hand.at_once);
 	if (items_count(&hand.events))
 		fanout_hand(supervisor->options.fanout, &none, &hand.events, clock_monotonic(), hand.at_once);
 	checkpoint_release(supervisor->options.checkpoint);

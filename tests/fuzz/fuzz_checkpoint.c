@@ -69,7 +69,8 @@ static void take_up(const struct config *config, struct checkpoint *kept, struct
 	if (progress_session(progress))
 		progress_end(progress);
 	progress_save_reached(progress, &reached);
-	checkpoint_reach(kept, reached.data, reached.size);
+	checkpoint_hand(kept, unpacker_of(reached.data, reached.size), &(struct ledger){0},
+		&(struct items){.batch = NULL}, 0, false);
 	pipeline_flush(pipeline);
 	buffer_free(&reached);
 	progress_destroy(progress);

@@ -71,7 +71,8 @@ START_TEST(newest_and_holding)
 	clock_steps_save(&none, &reached);
 	assert_newest(0, "", true);
 	ck_assert(!checkpoint_waiting(checkpoint));
-	checkpoint_reach(checkpoint, reached.data, reached.size);
+	checkpoint_hand(checkpoint, unpacker_of(reached.data, reached.size), &(struct ledger){0},
+		&(struct items){.batch = NULL}, 0, false);
 	offer(2, "first");
 	assert_newest(2, "first", false);
 	ck_assert(checkpoint_settle(checkpoint, &number, &cost));
@@ -103,9 +104,10 @@ START_TEST(newest_and_holding)
 }
 END_TEST
 
-/* Events read, and sessions that are over: as many of both. */
-static void reach(uint32_t count)
+/* An event is read, and so many sessions are over. */
+static void reach_with(uint32_t count, const struct items *items)
 {
+	struct ledger change = {.row = {[EVENTS_READ] = 1}};
 	const struct session_identity session = {.name = "over"};
 	const struct clock_steps none = {.count = 0};
 	struct buffer reached = {0};
@@ -115,9 +117,13 @@ static void reach(uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		session_identity_save(&session, &reached);
 	clock_steps_save(&none, &reached);
-	checkpoint_reach(checkpoint, reached.data, reached.size);
+	checkpoint_hand(checkpoint, unpacker_of(reached.data, reached.size), &change, items, 0, false);
 	buffer_free(&reached);
-	ledger_add(EVENTS_READ, 1);
+}
+
+static void reach(uint32_t count)
+{
+	reach_with(count, &(struct items){.batch = NULL});
 }
 
 static uint32_t reached(void)
@@ -169,6 +175,69 @@ START_TEST(written_ahead)
 	checkpoint_write(checkpoint, false);
 	reopen();
 	ck_assert_uint_eq(reached(), 0);
+}
+END_TEST
+
+/* A hand that has a batch of before pushed, for a reload came: what it reached goes with its own rows. */
+START_TEST(written_ahead_of_other_outlets)
+{
+	struct ledger rows;
+
+	fanout_configure(to, outlets_of(outlet_of(&one, 2, 1000), outlet_of(&other, 2, 1000)));
+	reach(1);
+	checkpoint_write(checkpoint, false);
+	reach(2);
+	add_to(to, 1, 30);
+	fanout_configure(to, outlets_of(outlet_of(&one, 3, 1000), outlet_of(&other, 3, 1000)));
+	reach(3);
+	send_next(one.queue);
+	send_next(other.queue);
+	ledger_read(&rows);
+	ck_assert_int_eq(found_read(), rows.row[EVENTS_READ] - 1);
+	ck_assert_uint_eq(reached(), 2);
+}
+END_TEST
+
+/* One trace in a million, and errors with all of theirs. */
+static struct outlet whole_traces(struct side *side)
+{
+	struct outlet outlet = outlet_of(side, 2, 1000);
+
+	outlet.limits.keep =
+		(struct keep){.one_in = 1000000, .errors = true, .traces_ns = 1000, .traces_bytes = 1 << 20};
+	return outlet;
+}
+
+static void reach_with_span(uint32_t count, bool error)
+{
+	static const struct tag tag = {.key = {"error", 5}, .value = {"", 0}};
+	const struct span span = {.trace_id = 1, .id = count, .tags = &tag, .tag_count = error};
+	struct batch *items = batch_create(BATCH_SPAN_RECORDS, 1, 0);
+	struct buffer record = {0};
+
+	ck_assert_int_eq(record_put(&record, &span), 0);
+	batch_add(items, record.data, record.size, count);
+	reach_with(count, &(struct items){.batch = items});
+	batch_unref(items);
+	buffer_free(&record);
+}
+
+/* The same of one whose trace has a whole batch of others sent that waited for it. */
+START_TEST(written_ahead_of_what_waited)
+{
+	struct ledger rows;
+
+	fanout_configure(to, outlets_create((struct outlet[]){whole_traces(&one)}, 1));
+	reach(1);
+	checkpoint_write(checkpoint, false);
+	reach_with_span(2, false);
+	reach_with_span(3, false);
+	ck_assert_ptr_null(queue_take(one.queue));
+	reach_with_span(4, true);
+	send_next(one.queue); /* the two of before */
+	ledger_read(&rows);
+	ck_assert_int_eq(found_read(), rows.row[EVENTS_READ] - 1);
+	ck_assert_uint_eq(reached(), 3);
 }
 END_TEST
 
@@ -229,6 +298,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, newest_and_holding);
 	tcase_add_test(cases, written_ahead);
+	tcase_add_test(cases, written_ahead_of_other_outlets);
+	tcase_add_test(cases, written_ahead_of_what_waited);
 	tcase_add_test(cases, what_is_safe);
 	tcase_add_test(cases, nothing_yet);
 	tcase_add_test(cases, two_agents);
