@@ -354,7 +354,7 @@ void output_destroy(struct output *output, bool drop)
 	if (drop)
 		queue_end(output->queue);
 	else
-		queue_unref(output->queue);
+		queue_leave(output->queue);
 	waker_destroy(output->pushed);
 	if (output->asks)
 		event_free(output->asks);

@@ -506,3 +506,11 @@ void queue_end(struct queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 	queue_unref(queue);
 }
+
+void queue_leave(struct queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->wake = NULL;
+	pthread_mutex_unlock(&queue->lock);
+	queue_unref(queue);
+}

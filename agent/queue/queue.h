@@ -156,6 +156,10 @@ size_t queue_limit(struct queue *queue);
  */
 void queue_end(struct queue *queue);
 
+/* The same at the agent's end, which drops nothing: who is left to itself may still give back, and wakes
+ * nobody. */
+void queue_leave(struct queue *queue);
+
 /*
  * Drops the fresh batches that wait, and enters their items as given back if their sender has no OK for them,
  * and otherwise as dropped in a shutdown. Returns how many of the latter there are.

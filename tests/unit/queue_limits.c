@@ -215,6 +215,25 @@ START_TEST(given_back_after_the_end)
 }
 END_TEST
 
+/* The same at the agent's end: nothing is dropped, and nobody is woken who is gone by then. */
+START_TEST(given_back_at_the_agents_end)
+{
+	struct entry *taken;
+
+	make_queue(10, 64 * 1024, 1 << 20, false);
+	push_to(queue, 0, 3, 100);
+	push_to(queue, 3, 4, 100);
+	taken = queue_take(queue);
+	wakes = 0;
+	queue_leave(queue_ref(queue));
+	queue_give_back(queue, taken);
+	queue_rouse(queue);
+	ck_assert_int_eq(wakes, 0);
+	ck_assert_int_eq(row(SPANS_QUEUED), 3 + 4);
+	assert_balance(account);
+}
+END_TEST
+
 /* A push that waits when the output goes is over then, and counted; whatever the output had taken. */
 START_TEST(end_while_a_push_waits)
 {
@@ -417,6 +436,7 @@ TCase *queue_limits(void)
 	tcase_add_test(tests, waits_as_long_as_it_takes);
 	tcase_add_test(tests, end_counts_all);
 	tcase_add_test(tests, given_back_after_the_end);
+	tcase_add_test(tests, given_back_at_the_agents_end);
 	tcase_add_loop_test(tests, end_while_a_push_waits, 0, 2);
 	tcase_add_test(tests, end_while_all_is_taken);
 	tcase_add_test(tests, batch_without_some);
