@@ -14,10 +14,6 @@
 #include "output/checkpointfile.h"
 #include "session/sessionid.h"
 
-/* What is kept of a buffer between two positions: those with many spans in assembly are of megabytes, and
- * there are several. */
-#define KEPT_SIZE (256 * 1024)
-
 struct position {
 	uint64_t number; /* 0: there is none */
 	struct buffer bytes;
@@ -51,7 +47,7 @@ static void move(struct position *to, struct position *from)
 	*to = *from;
 	*from = before;
 	from->number = 0;
-	buffer_empty(&from->bytes, KEPT_SIZE);
+	buffer_empty(&from->bytes, CHECKPOINT_KEPT_SIZE);
 }
 
 /* What was reached, with the ledger */
@@ -178,7 +174,7 @@ static void write_ahead(void *data)
 	pack_u64(out, checkpoint_file_number(checkpoint->file));
 	put_reached(checkpoint, out);
 	checkpoint_file_write(checkpoint->ahead, out->data, out->size, false);
-	buffer_empty(out, KEPT_SIZE);
+	buffer_empty(out, CHECKPOINT_KEPT_SIZE);
 	checkpoint_release(checkpoint);
 }
 
@@ -379,7 +375,7 @@ void checkpoint_write(struct checkpoint *checkpoint, bool sync)
 		pack_nothing(out);
 	put_reached(checkpoint, out);
 	note(checkpoint, checkpoint_file_write(checkpoint->file, out->data, out->size, sync));
-	buffer_empty(out, KEPT_SIZE);
+	buffer_empty(out, CHECKPOINT_KEPT_SIZE);
 	checkpoint_release(checkpoint);
 }
 

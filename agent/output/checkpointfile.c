@@ -19,9 +19,6 @@
 #define VERSION 1
 /* magic, version, number, size, CRC of all that and of the data */
 #define HEADER_SIZE (8 + 4 + 8 + 8 + 4)
-/* What is kept of a buffer between two positions: those with many spans in assembly are of megabytes, and
- * there are several. */
-#define KEPT_SIZE (256 * 1024)
 
 struct checkpoint_file {
 	struct twoslots slots;
@@ -190,7 +187,7 @@ int checkpoint_file_write(struct checkpoint_file *checkpoint, const void *data, 
 		code = shrink(slots->file[slots->next], out->size);
 	if (!code)
 		code = twoslots_write(slots, slots->number + 1, out, sync);
-	buffer_empty(out, KEPT_SIZE);
+	buffer_empty(out, CHECKPOINT_KEPT_SIZE);
 	return code;
 }
 

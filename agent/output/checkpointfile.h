@@ -18,6 +18,10 @@
 
 #include "base/buffer.h"
 
+/* What is kept of a buffer between two positions: those with many spans in assembly are of megabytes, and
+ * there are several. */
+#define CHECKPOINT_KEPT_SIZE (256 * 1024)
+
 struct checkpoint_file;
 
 enum checkpoint_file_state {

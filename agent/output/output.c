@@ -345,7 +345,7 @@ void output_end_spool(struct output *output)
 
 void output_drop(struct output *output, bool all)
 {
-	output->dropped_at_end += all ? queue_drop_all(output->queue) : queue_drop_handed(output->queue);
+	output->dropped_at_end += queue_drop_waiting(output->queue, !all);
 }
 
 void output_destroy(struct output *output, bool drop)

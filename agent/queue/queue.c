@@ -477,22 +477,12 @@ static int64_t drop_waiting(struct queue *queue, bool handed)
 	return lost;
 }
 
-int64_t queue_drop_all(struct queue *queue)
+int64_t queue_drop_waiting(struct queue *queue, bool handed)
 {
 	int64_t lost;
 
 	pthread_mutex_lock(&queue->lock);
-	lost = drop_waiting(queue, false);
-	pthread_mutex_unlock(&queue->lock);
-	return lost;
-}
-
-int64_t queue_drop_handed(struct queue *queue)
-{
-	int64_t lost;
-
-	pthread_mutex_lock(&queue->lock);
-	lost = drop_waiting(queue, true);
+	lost = drop_waiting(queue, handed);
 	pthread_mutex_unlock(&queue->lock);
 	return lost;
 }

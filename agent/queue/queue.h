@@ -162,10 +162,9 @@ void queue_leave(struct queue *queue);
 
 /*
  * Drops the fresh batches that wait, and enters their items as given back if their sender has no OK for them,
- * and otherwise as dropped in a shutdown. Returns how many of the latter there are.
+ * and otherwise as dropped in a shutdown. If @handed, only of what came from outside, or waited for its
+ * trace: the rest can be read again. Returns how many are dropped.
  */
-int64_t queue_drop_all(struct queue *queue);
-/* The same of what came from outside, or waited for its trace: the rest can be read again. */
-int64_t queue_drop_handed(struct queue *queue);
+int64_t queue_drop_waiting(struct queue *queue, bool handed);
 
 #endif

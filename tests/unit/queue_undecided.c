@@ -170,7 +170,7 @@ START_TEST(from_outside)
 	ck_assert_int_eq(row_of(one.account, SPANS_ENTRUSTED), 1);
 	ck_assert_int_eq(row_of(one.account, SPANS_HELD), 1);
 	deliver(&other);
-	queue_drop_all(one.queue);
+	queue_drop_waiting(one.queue, false);
 	ck_assert(receipt_is_settled(second, &good) && !good);
 	ck_assert_int_eq(row_of(one.account, SPANS_GIVEN_BACK), 1);
 	ck_assert_int_eq(row_of(one.account, SPANS_DROPPED_SHUTDOWN), 1);
@@ -190,7 +190,7 @@ START_TEST(not_read_again)
 	assert_decided(4, 1, 0);
 	ck_assert_int_eq(row_of(one.account, SPANS_ENTRUSTED), 1);
 	ck_assert_int_eq(row_of(one.account, SPANS_QUEUED), 2);
-	ck_assert_int_eq(queue_drop_handed(one.queue), 1);
+	ck_assert_int_eq(queue_drop_waiting(one.queue, true), 1);
 	ck_assert_int_eq(row_of(one.account, SPANS_DROPPED_SHUTDOWN), 1);
 	ck_assert_uint_eq(deliver(&one), 4 | 8);
 	deliver(&other);

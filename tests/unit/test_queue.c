@@ -190,7 +190,7 @@ START_TEST(test_mark)
 	ck_assert(queue_mark_settled(queue));
 	queue_mark(queue);
 	ck_assert(!queue_mark_settled(queue));
-	queue_drop_all(queue);
+	queue_drop_waiting(queue, false);
 	ck_assert(queue_mark_settled(queue));
 }
 END_TEST
@@ -215,7 +215,7 @@ START_TEST(test_drop_all)
 		add(i, 30);
 	flush(0, true);
 	queue_close(queue);
-	queue_drop_all(queue);
+	queue_drop_waiting(queue, false);
 	ck_assert_int_eq(row(SPANS_DROPPED_SHUTDOWN), 5);
 	ck_assert_int_eq(row(SPANS_QUEUED), 0);
 	ck_assert(queue_done(queue));

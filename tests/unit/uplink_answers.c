@@ -224,7 +224,7 @@ START_TEST(try_later_and_nothing_left)
 	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TRY_LATER) == 1 && state_of(&rig).calls_open == 0);
 	backlog_look(rig.queue, &backlog);
 	ck_assert(!backlog.delivering);
-	queue_drop_all(rig.queue);
+	queue_drop_waiting(rig.queue, false);
 	RUN_UNTIL(&rig, (backlog_look(rig.queue, &backlog), backlog.delivering));
 	ck_assert(!state_of(&rig).up); /* until it takes some */
 	ck_assert_uint_eq(rig.peer->connections, 1);

@@ -17,7 +17,7 @@ struct attendant {
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t changed;
-	struct attendant_answer answer;
+	rd_kafka_resp_err_t answer;
 	bool asked, answered, ending, over, abandoned;
 	void (*release)(void *data);
 	void *data;
@@ -60,7 +60,7 @@ static void answer(struct attendant *attendant, rd_kafka_resp_err_t error)
 {
 	static const uint64_t once = 1;
 
-	attendant->answer.error = error;
+	attendant->answer = error;
 	attendant->answered = true;
 	/* the file is closed once nobody waits for answers */
 	if (!attendant->ending && write(attendant->fd, &once, sizeof(once)) < 0)
@@ -123,14 +123,14 @@ void attendant_ask(struct attendant *attendant)
 	pthread_mutex_unlock(&attendant->lock);
 }
 
-bool attendant_take_answer(struct attendant *attendant, struct attendant_answer *answer)
+bool attendant_take_answer(struct attendant *attendant, rd_kafka_resp_err_t *error)
 {
 	bool answered;
 
 	pthread_mutex_lock(&attendant->lock);
 	answered = attendant->answered;
 	attendant->answered = false;
-	*answer = attendant->answer;
+	*error = attendant->answer;
 	pthread_mutex_unlock(&attendant->lock);
 	return answered;
 }

@@ -13,10 +13,6 @@
 
 struct attendant;
 
-struct attendant_answer {
-	rd_kafka_resp_err_t error; /* none: the topic is there, and all of its partitions have leaders */
-};
-
 /* Takes over the client and the topic, which may be NULL: then a broker is asked whether it is there. Adds 1
  * to the eventfd @fd when there is an answer. NULL, having taken over nothing, if no thread can be had. */
 struct attendant *attendant_create(rd_kafka_t *client, rd_kafka_topic_t *topic, int64_t timeout_ns, int fd);
@@ -24,8 +20,9 @@ struct attendant *attendant_create(rd_kafka_t *client, rd_kafka_topic_t *topic, 
 /* Asks, unless a question is open. */
 void attendant_ask(struct attendant *attendant);
 
-/* Whether there is an answer that was not taken yet. */
-bool attendant_take_answer(struct attendant *attendant, struct attendant_answer *answer);
+/* Whether there is an answer that was not taken yet: no error, if the topic is there, and all of its
+ * partitions have leaders. */
+bool attendant_take_answer(struct attendant *attendant, rd_kafka_resp_err_t *error);
 
 /*
  * Ends the client, and then calls @release with @data: mostly before it returns, but later, and in the

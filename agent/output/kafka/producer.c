@@ -161,22 +161,22 @@ static void on_log(const rd_kafka_t *client, int level, const char *facility, co
 
 /* The loop */
 
-static void tell_answer(struct producer *producer, const struct attendant_answer *answer)
+static void tell_answer(struct producer *producer, rd_kafka_resp_err_t error)
 {
-	enum fault fault = errors_fault(answer->error);
+	enum fault fault = errors_fault(error);
 	char words[256];
 
-	if (!answer->error) {
+	if (!error) {
 		is_well(producer);
 		producer->handler.answered(FAULT_NONE, "", producer->handler.data);
 	} else if (fault == FAULT_TOPIC) {
 		snprintf(words, sizeof(words), "the brokers have no topic `%.200s`", producer->name);
 		producer->handler.answered(fault, words, producer->handler.data);
 	} else if (fault != FAULT_NONE) {
-		errors_words(rd->err2str(answer->error), words, sizeof(words));
+		errors_words(rd->err2str(error), words, sizeof(words));
 		producer->handler.answered(fault, words, producer->handler.data);
 	} else {
-		fault = ends_explain(&producer->ends, answer->error, words, sizeof(words));
+		fault = ends_explain(&producer->ends, error, words, sizeof(words));
 		producer->handler.answered(fault, words, producer->handler.data);
 	}
 }
@@ -190,14 +190,14 @@ static void serve(struct producer *producer)
 static void on_woken(evutil_socket_t fd, short what, void *data)
 {
 	struct producer *producer = data;
-	struct attendant_answer answer;
+	rd_kafka_resp_err_t error;
 	uint64_t times;
 
 	(void)what;
 	(void)!read(fd, &times, sizeof(times)); /* it may be 0: watch */
 	serve(producer);
-	if (attendant_take_answer(producer->attendant, &answer))
-		tell_answer(producer, &answer);
+	if (attendant_take_answer(producer->attendant, &error))
+		tell_answer(producer, error);
 }
 
 /* For the owner */
