@@ -136,7 +136,8 @@ static enum fault explain(struct connection *connection)
 static void on_stream_event(struct bufferevent *stream, short what, void *arg)
 {
 	struct connection *connection = arg;
-	int error = EVUTIL_SOCKET_ERROR();
+	const int error = EVUTIL_SOCKET_ERROR();
+	const bool closed = what & BEV_EVENT_EOF || error == 0;
 	enum fault fault = FAULT_NONE;
 
 	if (what & BEV_EVENT_CONNECTED) {
@@ -146,14 +147,17 @@ static void on_stream_event(struct bufferevent *stream, short what, void *arg)
 		return;
 	}
 	bufferevent_disable(stream, EV_READ | EV_WRITE);
-	if (what & BEV_EVENT_EOF || error == 0)
-		snprintf(connection->why, sizeof(connection->why), "the %s closed the connection",
-			connection->options.proxy && !connection->options.tls ? "proxy" : "server");
+	if (closed)
+		snprintf(connection->why, sizeof(connection->why), "the %s closed the connection%s",
+			connection->options.proxy && !connection->options.tls ? "proxy" : "server",
+			connection->up ? "" : " in the TLS handshake");
 	else
 		keep_error(connection, error);
 	if (connection->options.tls)
 		fault = explain(connection);
-	connection->fault = fault ? fault : connection->up ? FAULT_CLOSED : FAULT_CONNECT;
+	if (!fault)
+		fault = connection->up ? FAULT_CLOSED : closed ? FAULT_TLS : FAULT_CONNECT;
+	connection->fault = fault;
 	end_stream(connection);
 }
 
@@ -195,10 +199,7 @@ static struct bufferevent *open_stream(struct connection *connection)
 	stream = bufferevent_openssl_socket_new(
 		connection->base, connection->fd, session, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE);
 	if (stream) {
-		/*
-		 * Some servers close without TLS's close_notify; replies themselves show whether they are
-		 * complete.
-		 */
+		/* A connection that is reset has ended, too. */
 		bufferevent_openssl_set_allow_dirty_shutdown(stream, 1);
 		event_add(connection->shaking, &connection->timeout);
 	} else {

@@ -91,6 +91,12 @@ static SSL_CTX *read_files(const struct tls_options *options, char *why, size_t 
 	SSL_CTX_set_cert_cb(tls, on_asked, NULL);
 	/* How much of a call was written shows how much of it can have arrived. */
 	SSL_CTX_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE);
+	/*
+	 * Servers that are killed, and some others, close without TLS's close_notify: an end as any other. An
+	 * answer that somebody cuts on its way is none without its whole head; whether the spans were taken
+	 * stands there, and in the body only how many of them were thrown away nevertheless.
+	 */
+	SSL_CTX_set_options(tls, SSL_OP_IGNORE_UNEXPECTED_EOF);
 	if (set_authorities(tls, options->ca, why, size) && set_own(tls, options, why, size))
 		return tls;
 	SSL_CTX_free(tls);

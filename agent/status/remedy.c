@@ -50,7 +50,8 @@ static const struct remedy {
 						 "it): the agent goes on by itself once it can"},
 	[FAULT_TLS_NONE] = {"output-tls",
 		"name the server's TLS port in `server` of [output], or set `tls = no`"},
-	[FAULT_TLS] = {"output-tls", "check the TLS settings of the server: it needs TLS 1.2 or later"},
+	[FAULT_TLS] = {"output-tls", "check the TLS settings of the server, and that `server` in [output] "
+				     "names its TLS port; its log may say more"},
 	[FAULT_HEADERS] = {"output-headers",
 		"correct `headers-file` in [output], or let the agent's user read it: the agent goes on by "
 		"itself once it can"},

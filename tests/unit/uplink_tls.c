@@ -332,6 +332,8 @@ START_TEST(one_side_speaks_tls)
 	RUN_UNTIL(&rig, errors(&rig) == 2);
 	ASSERT_ROW(&rig, SPANS_QUEUED, SPANS);
 	ck_assert_uint_eq(in_log(&rig, "\n"), 1 + (unsigned int)_i);
+	ck_assert_uint_eq(in_log(&rig, "the server closed the connection in the TLS handshake"), _i == 0);
+	ASSERT_ROW(&rig, OUTPUT_ERRORS_TLS, _i == 0 ? 2 : 0);
 	ck_assert_uint_eq(rig.peer->taken->len, 0);
 	rig.peer->tls = tls;
 	close_tls(&rig);
