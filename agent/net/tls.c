@@ -10,9 +10,13 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
+#include "base/log.h"
+
 struct tls {
 	struct tls_options options; /* ours */
 	SSL_CTX *context;           /* NULL: the files have not been read yet */
+	struct tlsfiles files;      /* as they were then */
+	bool outdated;              /* they are others by now, which do not do */
 };
 
 /* The reason of OpenSSL's oldest error, which is nearest to the cause; empties its queue. */
@@ -105,24 +109,35 @@ static SSL_CTX *read_files(const struct tls_options *options, char *why, size_t 
 
 struct tls *tls_create(const struct tls_options *options, bool later, char *why, size_t size)
 {
-	SSL_CTX *context = read_files(options, why, size);
-	struct tls *tls;
+	struct tls *tls = g_new0(struct tls, 1);
 
-	if (!context && !later)
-		return NULL;
-	tls = g_new0(struct tls, 1);
 	tls->options.ca = g_strdup(options->ca);
 	tls->options.certificate = g_strdup(options->certificate);
 	tls->options.key = g_strdup(options->key);
-	tls->context = context;
-	return tls;
+	if (tls_ready(tls, why, size) || later)
+		return tls;
+	tls_free(tls);
+	return NULL;
 }
 
 bool tls_ready(struct tls *tls, char *why, size_t size)
 {
-	if (!tls->context)
-		tls->context = read_files(&tls->options, why, size);
-	return tls->context != NULL;
+	struct tlsfiles now;
+	SSL_CTX *context;
+
+	tlsfiles_look(&tls->options, &now);
+	if (tls->context && tlsfiles_same(&now, &tls->files))
+		return true;
+	context = read_files(&tls->options, why, size);
+	if (context) {
+		SSL_CTX_free(tls->context);
+		tls->context = context;
+		tls->files = now;
+	} else if (tls->context && !tls->outdated) {
+		log_warning("%s; what was read before it changed stays in use", why);
+	}
+	tls->outdated = !context;
+	return tls->context;
 }
 
 void tls_free(struct tls *tls)

@@ -13,12 +13,7 @@
 #include <openssl/ssl.h>
 
 #include "core/fault.h"
-
-struct tls_options {
-	const char *ca;          /* PEM file of the authorities to trust; "" for the system's */
-	const char *certificate; /* PEM file of our own certificate and its chain; "" for none */
-	const char *key;         /* PEM file of its key; "" for none */
-};
+#include "net/tlsfiles.h"
 
 struct tls;
 
@@ -28,7 +23,11 @@ struct tls;
  */
 struct tls *tls_create(const struct tls_options *options, bool later, char *why, size_t size);
 
-/* Whether the files have been read, if need be now; otherwise @why says what is wrong with them. */
+/*
+ * Whether the files have been read, if need be now; otherwise @why says what is wrong with them. They are
+ * read again once they are others, for the sessions to come; if those do not do, which the log says, the ones
+ * before stay.
+ */
 bool tls_ready(struct tls *tls, char *why, size_t size);
 
 void tls_free(struct tls *tls);
