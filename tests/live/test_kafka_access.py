@@ -2,6 +2,7 @@
 """TLS and SASL, and what else is wrong between the agent and a broker: `blkin validate --connect` and the status say what."""
 
 import contextlib
+import shutil
 import socket
 import threading
 
@@ -154,6 +155,28 @@ def test_password_is_replaced(node, kafka, passwords, kind):
     node.run([LOAD, "-n", SPANS])
     wait_until(lambda: "uthentication" in told(node), 20, "the reason to be told")
     write_private(wrong, PASSWORD)
+    topic.wait_for(SPANS)
+    node.wait_ledger(lambda ledger: (ledger.sent, ledger.dropped) == (SPANS, 0) and ledger.idle(), 20, "delivery")
+
+
+def test_certificate_is_replaced(node, kafka):
+    """The same of the client's certificate and its key, and of the authority."""
+    topic = Topic(kafka, kafka.create(), "thrift")
+    store = kafka.node.path
+    paths = {kind: node.path(kind) for kind in ("ca", "certificate", "key")}
+
+    def put(**names):
+        for kind, name in names.items():
+            shutil.copyfile(store(name), paths[kind])
+
+    put(ca="stranger.pem", certificate="stranger.pem", key="stranger.key")
+    files = {f"tls_{kind}": path for kind, path in paths.items()}
+    node.start_agent(1, output=output(kafka, topic.name, "mutual", retry_max="500ms", **TLS, **files))
+    node.run([LOAD, "-n", SPANS])
+    wait_until(lambda: "not signed by a trusted authority" in told(node), 20, "the authority to be missed")
+    put(ca="ca.pem")
+    wait_until(lambda: "tls-certificate" in told(node), 20, "the certificate to be turned down")
+    put(certificate="client.pem", key="client.key")
     topic.wait_for(SPANS)
     node.wait_ledger(lambda ledger: (ledger.sent, ledger.dropped) == (SPANS, 0) and ledger.idle(), 20, "delivery")
 

@@ -599,6 +599,12 @@ START_TEST(words_of_librdkafka)
 			"SSL alert number 42",
 			"a:1: the server wants a client certificate that it accepts (`tls-certificate`, "
 			"`tls-key`)"},
+		/* as Java says it, also of one that has expired */
+		{RD_KAFKA_RESP_ERR__TRANSPORT, FAULT_TLS_OWN,
+			"ssl://a:1/1: Receive failed: error:0A000416:SSL routines::sslv3 alert certificate "
+			"unknown: SSL alert number 46",
+			"a:1: the server wants a client certificate that it accepts (`tls-certificate`, "
+			"`tls-key`)"},
 		{RD_KAFKA_RESP_ERR__AUTHENTICATION, FAULT_LOGIN,
 			"sasl_ssl://[::1]:9/3: SASL\033 authentication error",
 			"[::1]:9: SASL? authentication error"},

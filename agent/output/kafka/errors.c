@@ -72,8 +72,14 @@ enum fault errors_fault(rd_kafka_resp_err_t error)
 /* Depending on the version of TLS, the brokers say so in the handshake, or end the connection after it. */
 static bool is_own_certificate(const char *reason)
 {
-	return strstr(reason, "alert certificate required") || strstr(reason, "alert bad certificate") ||
-	       strstr(reason, "alert unknown ca") || strstr(reason, "alert handshake failure");
+	static const char *const alerts[] = {"alert certificate ", "alert bad certificate",
+		"alert unsupported certificate", "alert unknown ca", "alert access denied",
+		"alert handshake failure"};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(alerts); i++)
+		if (strstr(reason, alerts[i]))
+			return true;
+	return false;
 }
 
 static enum fault fault_of_tls(const char *reason)
