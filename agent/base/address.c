@@ -64,6 +64,14 @@ size_t address_parse_list(const char *text, struct address *list)
 	return count;
 }
 
+void address_undot(struct address *address)
+{
+	size_t size = strlen(address->host);
+
+	if (size > 1 && address->host[size - 1] == '.')
+		address->host[size - 1] = '\0';
+}
+
 void address_print(const struct address *address, char *text)
 {
 	snprintf(text, ADDRESS_TEXT, strchr(address->host, ':') ? "[%s]:%u" : "%s:%u", address->host,

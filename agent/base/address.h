@@ -29,7 +29,13 @@ size_t address_parse_list(const char *text, struct address *list);
 bool address_is_loopback(const struct address *address);
 bool address_is_any(const struct address *address);
 
-/* The reverse; @text has at least 272 bytes. */
+/*
+ * Ends a name in full, as "collector.example.", without its dot: that is for looking it up, and certificates,
+ * TLS (RFC 6066) and most servers of HTTP do not know it.
+ */
+void address_undot(struct address *address);
+
+/* The reverse of address_parse; @text has at least 272 bytes. */
 #define ADDRESS_TEXT 272
 void address_print(const struct address *address, char *text);
 

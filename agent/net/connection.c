@@ -193,7 +193,7 @@ static struct bufferevent *open_stream(struct connection *connection)
 
 	if (!connection->options.tls)
 		return bufferevent_socket_new(connection->base, connection->fd, BEV_OPT_CLOSE_ON_FREE);
-	session = tls_open(connection->options.tls, connection->options.address->host, &connection->asked);
+	session = tls_open(connection->options.tls, connection->options.address, &connection->asked);
 	if (!session)
 		return NULL;
 	stream = bufferevent_openssl_socket_new(

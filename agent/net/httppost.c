@@ -110,13 +110,16 @@ static void destroy(struct wire *wire)
 
 static void put_head(struct httppost *post, const struct httppost_options *options)
 {
-	char server[ADDRESS_TEXT];
+	struct address named = *options->server;
+	char server[ADDRESS_TEXT], host[ADDRESS_TEXT];
 
 	address_print(options->server, server);
+	address_undot(&named);
+	address_print(&named, host);
 	buffer_printf(&post->head,
 		"POST %s%s%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: blkin-agent/%s\r\nContent-Type: "
 		"application/%s\r\n",
-		post->proxy ? "http://" : "", post->proxy ? server : "", options->path, server, BLKIN_VERSION,
+		post->proxy ? "http://" : "", post->proxy ? server : "", options->path, host, BLKIN_VERSION,
 		post->payload->content_type);
 	if (squeeze_encoding(post->squeeze))
 		buffer_printf(&post->head, "Content-Encoding: %s\r\n", squeeze_encoding(post->squeeze));

@@ -158,13 +158,16 @@ static bool is_digits(const char *host)
 	return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
 }
 
-SSL *tls_open(struct tls *tls, const char *host, bool *asked)
+SSL *tls_open(struct tls *tls, const struct address *server, bool *asked)
 {
+	struct address named = *server;
+	const char *host = named.host;
 	SSL *session = SSL_new(tls->context);
 	bool good;
 
 	if (!session)
 		return NULL;
+	address_undot(&named);
 	SSL_set_app_data(session, asked);
 	if (is_digits(host)) {
 		good = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host);

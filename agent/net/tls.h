@@ -12,6 +12,7 @@
 
 #include <openssl/ssl.h>
 
+#include "base/address.h"
 #include "core/fault.h"
 #include "net/tlsfiles.h"
 
@@ -33,10 +34,10 @@ bool tls_ready(struct tls *tls, char *why, size_t size);
 void tls_free(struct tls *tls);
 
 /*
- * A session with @host, to be handshaken; the caller's. It must be ready. NULL where memory is short. *@asked
- * becomes true when the server asks for a certificate of ours.
+ * A session with @server, to be handshaken; the caller's. It must be ready. NULL where memory is short.
+ * *@asked becomes true when the server asks for a certificate of ours.
  */
-SSL *tls_open(struct tls *tls, const char *host, bool *asked);
+SSL *tls_open(struct tls *tls, const struct address *server, bool *asked);
 
 /*
  * Says why @session of @tls, with @host, broke, from OpenSSL's @error (0 if it left none): a clause for @why,

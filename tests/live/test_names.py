@@ -9,6 +9,7 @@ from expect import check_load, key_of
 from rig.load import LOAD
 from rig.moody import Moody
 from rig.names import Names
+from rig.otlpsink import OtlpSink
 from rig.process import wait_until
 
 NAME = "collector.blkin.test"
@@ -36,10 +37,9 @@ def make_certificate(node, name):
     return context
 
 
-def start_agent(node, names, port, ca):
-    config = node.write_config(
-        port, output={"server": f"{NAME}:{port}", "tls": "yes", "tls_ca": node.path(ca), "timeout": "2s"}
-    )
+def start_agent(node, names, port, ca, **output):
+    usual = {"server": f"{NAME}:{port}", "tls": "yes", "tls_ca": node.path(ca), "timeout": "2s"}
+    config = node.write_config(port, output=usual | output)
     node.agent = node.start(names.command(node.built("agent/blkin-agent"), "-c", config), name="blkin-agent")
     node.agent.wait_ready(node.collecting)
 
@@ -78,3 +78,20 @@ def test_certificate_of_another(node, names):
         ledger = node.ledger()
         assert (ledger.sent, ledger.dropped, server.calls) == (0, 0, 0)
         node.agent.stop()
+
+
+def test_name_in_full(node, names):
+    """With a dot at its end, as in Kubernetes: it is looked up so, and has none for TLS and HTTP."""
+    names.addresses[NAME] = "127.0.0.1"
+    context = make_certificate(node, NAME)
+    asked, hosts = set(), set()
+    context.sni_callback = lambda _, name, __: asked.add(name)
+
+    with OtlpSink() as sink:
+        sink.judge = lambda headers, _: hosts.add(headers["Host"])  # which is None: it is good
+        sink.server.socket = context.wrap_socket(sink.server.socket, server_side=True)
+        start_agent(node, names, sink.port, f"{NAME}.pem", type="otlp", server=f"{NAME}.:{sink.port}")
+        node.run([LOAD, "-n", 100])
+        ledger = node.wait_ledger(lambda ledger: ledger.sent == 100, 20, "the spans")
+        assert (asked, hosts, ledger.sent_again) == ({NAME}, {f"{NAME}:{sink.port}"}, 0)
+        assert node.agent.stop() == 0
