@@ -46,6 +46,7 @@ struct connection {
 	struct bufferevent *stream; /* once connected */
 	struct event *shaking;      /* the handshake's deadline */
 	bool up, heard;             /* heard: bytes came */
+	int64_t up_ns;              /* since when */
 	bool asked;                 /* the server asked for a certificate of ours */
 	enum fault fault;           /* what keeps the latest try from being up, */
 	char why[320];              /* in words */
@@ -109,6 +110,14 @@ static void on_readable(struct bufferevent *stream, void *arg)
 	connection->handler.readable(bufferevent_get_input(stream), connection->handler.data);
 }
 
+/* A server may close on a client whose certificate it misses before its reason can be read; but it does not
+ * take longer over that than over an answer. */
+static bool may_miss_certificate(const struct connection *connection)
+{
+	return connection->asked && !connection->heard &&
+	       (!connection->up || clock_monotonic() - connection->up_ns < connection->options.timeout_ns);
+}
+
 /* Lets TLS say why the stream ended; FAULT_NONE if it does not know. */
 static enum fault explain(struct connection *connection)
 {
@@ -124,9 +133,8 @@ static enum fault explain(struct connection *connection)
 		first = first ? first : error;
 	fault = tls_explain(connection->options.tls, session, connection->options.address->host, first,
 		connection->why, sizeof(connection->why));
-	if ((fault && fault != FAULT_TLS) || !connection->asked || connection->heard)
+	if ((fault && fault != FAULT_TLS) || !may_miss_certificate(connection))
 		return fault;
-	/* A server may close on a client whose certificate it misses before its reason can be read. */
 	used = strlen(connection->why);
 	snprintf(connection->why + used, sizeof(connection->why) - used,
 		"; it had asked for a client certificate (`tls-certificate`, `tls-key`)");
@@ -143,6 +151,7 @@ static void on_stream_event(struct bufferevent *stream, short what, void *arg)
 	if (what & BEV_EVENT_CONNECTED) {
 		event_del(connection->shaking);
 		connection->up = true;
+		connection->up_ns = clock_monotonic();
 		connection->handler.up(connection->handler.data);
 		return;
 	}
@@ -193,6 +202,7 @@ static struct bufferevent *open_stream(struct connection *connection)
 
 	if (!connection->options.tls)
 		return bufferevent_socket_new(connection->base, connection->fd, BEV_OPT_CLOSE_ON_FREE);
+	connection->asked = false;
 	session = tls_open(connection->options.tls, connection->options.address, &connection->asked);
 	if (!session)
 		return NULL;

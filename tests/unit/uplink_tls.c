@@ -6,7 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
+
+#include "names.h"
 
 static char folder[] = "/tmp/blkin-tls-XXXXXX";
 
@@ -39,7 +42,8 @@ static const char make_certificates[] =
 	"}\n"
 	"authority ours; authority other\n"
 	"now=20200101000000Z later=20991231000000Z\n"
-	"certificate ours local $now $later subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\n"
+	"certificate ours local $now $later "
+	"subjectAltName=DNS:localhost,DNS:collector.blkin.test,IP:127.0.0.1,IP:::1\n"
 	"certificate ours named $now $later subjectAltName=DNS:localhost\n"
 	"certificate ours elsewhere $now $later subjectAltName=DNS:elsewhere.example,IP:127.0.0.2\n"
 	"certificate ours expired $now 20200102000000Z subjectAltName=DNS:localhost,IP:127.0.0.1\n"
@@ -313,6 +317,53 @@ START_TEST(client_certificate_is_missed)
 }
 END_TEST
 
+/* An idle connection may end later than a server would say no; versions as above. */
+START_TEST(idle_connection_may_end)
+{
+	struct rig rig;
+
+	open_tls(&rig, "local");
+	want_client(&rig, versions[_i]);
+	use_client(&rig, "client");
+	rig.is.timeout = SHORT_TIMEOUT;
+	start(&rig);
+	for (unsigned int i = 1; i < 3; i++) {
+		RUN_UNTIL(&rig, rig.peer->connections == i && state_of(&rig).up);
+		run_ms(&rig, (int)(rig.is.timeout / NS_PER_MS) + 1);
+		peer_hang_up(rig.peer);
+	}
+	RUN_UNTIL(&rig, rig.peer->connections == 3 && state_of(&rig).up);
+	ck_assert_int_eq(errors(&rig), 0);
+	ck_assert_uint_eq(in_log(&rig, "\n"), 1);
+	close_tls(&rig);
+}
+END_TEST
+
+/* What one address of a name wants says nothing of the next. */
+START_TEST(another_address_wants_no_client)
+{
+	struct names names;
+	struct peer *other;
+	struct rig rig;
+
+	names_isolate();
+	open_tls(&rig, "local");
+	want_client(&rig, TLS1_2_VERSION);
+	names_open(&names, rig.base, "127.0.0.1");
+	inet_pton(AF_INET, "127.0.0.2", &names.addresses[1]);
+	other = peer_create_on(rig.base, "127.0.0.2", rig.peer->port);
+	other->close_after = 1;
+	name_server(&rig, "collector.blkin.test");
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_TLS) == 2);
+	ck_assert_uint_ge(rig.peer->connections, 2);
+	ck_assert_uint_eq(in_log(&rig, "the server closed the connection in the TLS handshake; spans"), 1);
+	peer_destroy(other);
+	names_close(&names);
+	close_tls(&rig);
+}
+END_TEST
+
 /* TLS to a plain server, and plain to a TLS server. */
 START_TEST(one_side_speaks_tls)
 {
@@ -449,6 +500,9 @@ TCase *uplink_tls(void)
 	tcase_add_loop_test(tests, client_certificate_is_shown, 0, 2);
 	tcase_add_loop_test(tests, keys_are_renewed, 0, 2);
 	tcase_add_loop_test(tests, client_certificate_is_missed, 0, 8);
+	tcase_add_loop_test(tests, idle_connection_may_end, 0, 2);
+	if (names_possible())
+		tcase_add_test(tests, another_address_wants_no_client);
 	tcase_add_loop_test(tests, one_side_speaks_tls, 0, 2);
 	tcase_add_test(tests, old_tls_is_refused);
 	tcase_add_test(tests, handshake_times_out);
