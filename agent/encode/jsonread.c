@@ -5,6 +5,8 @@
 
 /* Objects and lists in each other. */
 #define DEPTH_MAX 32
+/* Stands for what is no character. */
+#define REPLACEMENT 0xfffd
 
 static void skip_blanks(struct jsonread *from)
 {
@@ -113,26 +115,43 @@ static void put_utf8(struct jsonread *from, uint32_t c)
 	*from->room++ = (char)(0x80 | (c & 63));
 }
 
-/* Behind \u: one half of a pair, without the other, is no character. */
+static bool is_high(int32_t c)
+{
+	return c >= 0xd800 && c < 0xdc00;
+}
+
+static bool is_low(int32_t c)
+{
+	return c >= 0xdc00 && c < 0xe000;
+}
+
+/* The other half of a pair, if it is what comes; -1 otherwise. */
+static int32_t take_low(struct jsonread *from)
+{
+	struct jsonread ahead = *from;
+	int32_t low;
+
+	if (from->end - from->at < 2 || memcmp(from->at, "\\u", 2) != 0)
+		return -1;
+	ahead.at += 2;
+	low = take_hex(&ahead);
+	if (!is_low(low))
+		return -1;
+	from->at = ahead.at;
+	return low;
+}
+
+/* Behind \u: of a pair that somebody cut in two, as JavaScript does, a half is still a text. */
 static void take_unicode(struct jsonread *from)
 {
-	int32_t c = take_hex(from), low;
+	int32_t c = take_hex(from), low = is_high(c) ? take_low(from) : -1;
 
-	if (c >= 0xd800 && c < 0xdc00) {
-		if (from->end - from->at < 6 || from->at[0] != '\\' || from->at[1] != 'u') {
-			fail(from);
-			return;
-		}
-		from->at += 2;
-		low = take_hex(from);
-		c = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : -1;
-	} else if (c >= 0xdc00 && c < 0xe000) {
-		c = -1;
-	}
 	if (c < 0)
 		fail(from);
+	else if (low >= 0)
+		put_utf8(from, (uint32_t)(0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00)));
 	else
-		put_utf8(from, (uint32_t)c);
+		put_utf8(from, is_high(c) || is_low(c) ? REPLACEMENT : (uint32_t)c);
 }
 
 static void take_escape(struct jsonread *from)

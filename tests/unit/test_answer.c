@@ -188,7 +188,7 @@ static const char *const damaged[] = {
 	"{" SPAN ",\"duration_ns\":5,\"parts_ns\":{\"cpu\":5},\"waits\":{}}",
 	"{" SPAN ",\"duration_ns\":5,\"parts_ns\":{\"cpu\":5},\"cause\":\"\x1b[31m\"}",
 	"{" SPAN ",\"duration_ns\":5,\"parts_ns\":{\"cpu\":5},\"cause\":\"\xff\"}",
-	"{" SPAN ",\"duration_ns\":5,\"parts_ns\":{\"cpu\":5},\"cause\":\"\\ud800\"}",
+	"{" SPAN ",\"duration_ns\":5,\"parts_ns\":{\"cpu\":5},\"cause\":\"\\ud80\"}",
 };
 
 /* They are left out, and counted; what is whole beside them is shown. */

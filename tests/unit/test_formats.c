@@ -510,7 +510,8 @@ START_TEST(json_of_others)
 		"\"name\":\"\\u00e9\\ud83d\\ude00\\/\", \"traceId\":\"1\" , \"tags\":{\"k\":\"v\"} }\n";
 	static const char *const wrong[] = {"", "{}", "[]", "{\"traceId\":\"1\",\"id\":\"1\"",
 		"{\"traceId\":\"1\" \"id\":\"1\"}", "{\"traceId\":\"g\",\"id\":\"1\"}",
-		"{\"traceId\":\"1\",\"id\":\"1\"}x", "{\"traceId\":\"1\",\"id\":\"1\",\"name\":\"\\ud800\"}",
+		"{\"traceId\":\"1\",\"id\":\"1\"}x",
+		"{\"traceId\":\"1\",\"id\":\"1\",\"name\":\"\\ud800\\u00\"}",
 		"{\"traceId\":\"1\",\"id\":\"1\",\"name\":\"\\q\"}",
 		"{\"traceId\":\"1\",\"id\":\"1\",\"timestamp\":1.5}", "{,\"traceId\":\"1\",\"id\":\"1\"}"};
 	struct span seen;
@@ -523,6 +524,31 @@ START_TEST(json_of_others)
 	for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++)
 		ck_assert_msg(!spanread_json(&seen, (const uint8_t *)wrong[i], strlen(wrong[i]), &memory),
 			"%s", wrong[i]);
+}
+END_TEST
+
+/* Whoever cuts texts by the units of UTF-16 leaves halves of pairs: each is one character that is not known,
+ * and takes nothing else with it. */
+START_TEST(json_with_half_a_pair)
+{
+	static const char *const names[][2] = {
+		{"a\\ud83d", "a\ufffd"},
+		{"\\ud83d.", "\ufffd."},
+		{"\\ud83d\\n", "\ufffd\n"},
+		{"\\ud83d\\u0041", "\ufffdA"},
+		{"\\ud83d\\ud83d\\ude00", "\ufffd\U0001F600"},
+		{"\\ude00\\ud83d", "\ufffd\ufffd"},
+		{"\\uD83D\\uDE00\\uDE00", "\U0001F600\ufffd"},
+	};
+	struct span seen;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *text =
+			g_strdup_printf("{\"traceId\":\"1\",\"id\":\"1\",\"name\":\"%s\"}", names[i][0]);
+
+		ck_assert_msg(spanread_json(&seen, (const uint8_t *)text, strlen(text), &memory), "%s", text);
+		assert_text(seen.name, (struct text){names[i][1], (uint32_t)strlen(names[i][1])});
+	}
 }
 END_TEST
 
@@ -614,6 +640,7 @@ int main(void)
 	tcase_add_test(tests, any_byte_anywhere);
 	tcase_add_test(tests, controls_are_escaped);
 	tcase_add_test(tests, json_of_others);
+	tcase_add_test(tests, json_with_half_a_pair);
 	tcase_add_test(tests, json_with_null);
 	tcase_add_test(tests, json_in_ascii);
 	return run_cases("formats", tests);
