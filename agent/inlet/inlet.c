@@ -199,7 +199,7 @@ static void retry(struct inlet *inlet)
 	pthread_mutex_lock(&inlet->lock);
 	g_strlcpy(address, inlet->state.address, sizeof(address));
 	pthread_mutex_unlock(&inlet->lock);
-	fd = listen_at(address, false, why, sizeof(why));
+	fd = listen_at(address, false, LISTEN_AGAIN_NS, why, sizeof(why));
 	if (fd < 0)
 		return;
 	pthread_mutex_lock(&inlet->lock);
@@ -306,7 +306,8 @@ static void listen_first(struct inlet *inlet, const char *address)
 		return;
 	via_begin();
 	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
-	inlet->current = listen_at(address, false, inlet->state.error, sizeof(inlet->state.error));
+	inlet->current =
+		listen_at(address, false, LISTEN_FIRST_NS, inlet->state.error, sizeof(inlet->state.error));
 	if (inlet->current < 0) {
 		warn_of_retries(inlet, address, inlet->state.error);
 		return;
@@ -402,7 +403,7 @@ int inlet_move(struct inlet *inlet, const char *address)
 	char why[256];
 
 	if (*address) {
-		fd = listen_at(address, true, why, sizeof(why));
+		fd = listen_at(address, true, LISTEN_FIRST_NS, why, sizeof(why));
 		if (fd < 0) {
 			log_error("cannot listen on %s: %s (`%s` in [input] sets the address)", address, why,
 				inlet->protocol->key);
@@ -417,7 +418,7 @@ int inlet_move(struct inlet *inlet, const char *address)
 void inlet_move_back(struct inlet *inlet, const char *address)
 {
 	char why[256] = "";
-	int fd = *address ? listen_at(address, true, why, sizeof(why)) : -1;
+	int fd = *address ? listen_at(address, true, LISTEN_FIRST_NS, why, sizeof(why)) : -1;
 
 	if (*address && fd < 0)
 		warn_of_retries(inlet, address, why);

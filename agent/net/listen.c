@@ -11,6 +11,7 @@
 #include <glib.h>
 
 #include "base/address.h"
+#include "net/question.h"
 #include "net/unixsocket.h"
 
 /* Many may come at once, after a network was away: as many as the kernel lets wait. */
@@ -61,13 +62,25 @@ void listen_remove(const char *address)
 		unlink(address);
 }
 
-int listen_at(const char *address, bool shared, char *why, size_t size)
+/* A numeric address needs no name service. */
+static struct addrinfo *addresses_of(const struct address *at, int64_t patience_ns, char *why, size_t size)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
 	struct addrinfo *list = NULL;
-	struct address at;
 	char number[8];
-	int fd = -1, code;
+
+	snprintf(number, sizeof(number), "%u", at->port);
+	if (getaddrinfo(at->host, number, &hints, &list) == 0)
+		return list;
+	/* of a name, only what this node has */
+	return question_wait(at->host, number, AI_ADDRCONFIG, patience_ns, why, size);
+}
+
+int listen_at(const char *address, bool shared, int64_t patience_ns, char *why, size_t size)
+{
+	struct addrinfo *list;
+	struct address at;
+	int fd = -1;
 
 	if (listen_is_path(address))
 		return listen_at_path(address, why, size);
@@ -75,14 +88,9 @@ int listen_at(const char *address, bool shared, char *why, size_t size)
 		snprintf(why, size, "it is not ADDRESS:PORT");
 		return -1;
 	}
-	snprintf(number, sizeof(number), "%u", at.port);
-	if (!strchr(at.host, ':')) /* of a name, only what this node has */
-		hints.ai_flags |= AI_ADDRCONFIG;
-	code = getaddrinfo(at.host, number, &hints, &list);
-	if (code != 0) {
-		snprintf(why, size, "%s", gai_strerror(code));
+	list = addresses_of(&at, patience_ns, why, size);
+	if (!list)
 		return -1;
-	}
 	for (const struct addrinfo *one = list; one && fd < 0; one = one->ai_next)
 		fd = listen_on(one, shared);
 	if (fd < 0)

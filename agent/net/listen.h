@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
 
 /* Whether what the configuration has as an address is a path, of a socket in the file system. */
 static inline bool listen_is_path(const char *address)
@@ -12,9 +15,16 @@ static inline bool listen_is_path(const char *address)
 	return *address == '/';
 }
 
-/* A socket that listens at an address, or path, as the configuration has it, and shares its port if @shared;
- * -1 with the reason in @why. */
-int listen_at(const char *address, bool shared, char *why, size_t size);
+/* How long a name is waited for when it is new, and when it is tried again, which may not hold up a loop. */
+#define LISTEN_FIRST_NS (2 * NS_PER_SECOND)
+#define LISTEN_AGAIN_NS (50 * NS_PER_MS)
+
+/*
+ * A socket that listens at an address, or path, as the configuration has it, and shares its port if @shared;
+ * -1 with the reason in @why. If the name service has not answered in @patience_ns, a later try finds its
+ * answer.
+ */
+int listen_at(const char *address, bool shared, int64_t patience_ns, char *why, size_t size);
 
 /* Removes what a closed socket leaves behind: of a path, its file. */
 void listen_remove(const char *address);

@@ -27,12 +27,14 @@
 struct question {
 	char host[256];
 	char port[8];
-	int family;
+	int family, flags;
 	int64_t asked_at;       /* CLOCK_MONOTONIC ns */
-	struct event *answered; /* NULL: given up */
-	bool over;              /* its thread is done with it */
-	int error;              /* from getaddrinfo; 0: none */
-	int system_error;       /* if error is EAI_SYSTEM */
+	bool held;              /* somebody waits for it; false: given up */
+	struct event *answered; /* NULL: by waiting for `ended` */
+	pthread_cond_t ended;
+	bool over;        /* its thread is done with it */
+	int error;        /* from getaddrinfo; 0: none */
+	int system_error; /* if error is EAI_SYSTEM */
 	struct addrinfo *addresses;
 };
 
@@ -44,6 +46,7 @@ static void free_question(struct question *question)
 {
 	if (question->addresses)
 		freeaddrinfo(question->addresses);
+	pthread_cond_destroy(&question->ended);
 	free(question);
 }
 
@@ -54,27 +57,37 @@ static void leave(const struct question *question)
 			under_way[i] = NULL;
 }
 
+/* Addresses that come late stay for who asks for them soon: some name services are always slow. */
+static void end(struct question *question)
+{
+	if (!question->held && question->addresses)
+		return;
+	leave(question);
+	if (!question->held)
+		free_question(question);
+	else if (question->answered)
+		event_active(question->answered, EV_TIMEOUT, 1);
+	else
+		pthread_cond_signal(&question->ended);
+}
+
 static void *run(void *arg)
 {
 	struct question *question = arg;
 	struct addrinfo hints = {.ai_family = question->family,
 		.ai_socktype = SOCK_STREAM,
 		.ai_protocol = IPPROTO_TCP,
-		.ai_flags = AI_NUMERICSERV};
+		.ai_flags = AI_NUMERICSERV | question->flags};
 	struct addrinfo *addresses = NULL;
 	int error = getaddrinfo(question->host, question->port, &hints, &addresses);
 	int system_error = errno;
 
 	pthread_mutex_lock(&lock);
-	leave(question);
 	question->over = true;
 	question->error = error;
 	question->system_error = system_error;
 	question->addresses = error ? NULL : addresses;
-	if (question->answered)
-		event_active(question->answered, EV_TIMEOUT, 1);
-	else
-		free_question(question);
+	end(question);
 	pthread_mutex_unlock(&lock);
 	return NULL;
 }
@@ -98,43 +111,77 @@ static int start(struct question *question)
 }
 
 /* Finds a question that was given up and asks the same; NULL if there is none. */
-static struct question *find(const char *host, const char *port, int family)
+static struct question *find(const char *host, const char *port, int family, int flags)
 {
 	int64_t oldest = clock_monotonic() - TAKE_OVER_NS;
 
 	for (int i = 0; i < THREADS_MAX; i++) {
 		struct question *question = under_way[i];
 
-		if (question && !question->answered && question->asked_at > oldest &&
-			question->family == family && strcmp(question->host, host) == 0 &&
-			strcmp(question->port, port) == 0)
+		if (question && !question->held && question->asked_at > oldest &&
+			question->family == family && question->flags == flags &&
+			strcmp(question->host, host) == 0 && strcmp(question->port, port) == 0)
 			return question;
 	}
 	return NULL;
 }
 
-static struct question *add(const char *host, const char *port, int family)
+static void init_ended(struct question *question)
 {
-	struct question *question;
-	int place = 0;
+	pthread_condattr_t attr;
 
-	while (place < THREADS_MAX && under_way[place])
-		place++;
-	if (place == THREADS_MAX) {
-		errno = EAGAIN;
-		return NULL;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&question->ended, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+/* The place of one that nobody took is free, too. */
+static struct question **find_place(void)
+{
+	for (int i = 0; i < THREADS_MAX; i++) {
+		if (under_way[i] && !under_way[i]->over)
+			continue;
+		if (under_way[i])
+			free_question(under_way[i]);
+		under_way[i] = NULL;
+		return &under_way[i];
 	}
+	errno = EAGAIN;
+	return NULL;
+}
+
+static struct question *add(const char *host, const char *port, int family, int flags)
+{
+	struct question **place = find_place(), *question;
+
+	if (!place)
+		return NULL;
 	question = memory_get(sizeof(*question));
 	g_strlcpy(question->host, host, sizeof(question->host));
 	g_strlcpy(question->port, port, sizeof(question->port));
 	question->family = family;
+	question->flags = flags;
 	question->asked_at = clock_monotonic();
+	init_ended(question);
 	errno = start(question);
 	if (errno) {
 		free_question(question);
 		return NULL;
 	}
-	return under_way[place] = question;
+	return *place = question;
+}
+
+/* With the lock held. */
+static struct question *hold(const char *host, const char *port, int family, int flags)
+{
+	struct question *question = find(host, port, family, flags);
+
+	if (!question)
+		question = add(host, port, family, flags);
+	if (question)
+		question->held = true;
+	return question;
 }
 
 struct question *question_ask(const char *host, const char *port, int family, struct event *answered)
@@ -142,11 +189,11 @@ struct question *question_ask(const char *host, const char *port, int family, st
 	struct question *question;
 
 	pthread_mutex_lock(&lock);
-	question = find(host, port, family);
-	if (!question)
-		question = add(host, port, family);
+	question = hold(host, port, family, 0);
 	if (question)
 		question->answered = answered;
+	if (question && question->over)
+		end(question);
 	pthread_mutex_unlock(&lock);
 	return question;
 }
@@ -182,13 +229,56 @@ bool question_answer(struct question *question, struct addrinfo **addresses, cha
 	return over;
 }
 
+/* With the lock held. */
+static void let_go(struct question *question)
+{
+	question->held = false;
+	question->answered = NULL;
+	if (question->over)
+		free_question(question);
+}
+
 void question_end(struct question *question)
 {
 	if (!question)
 		return;
 	pthread_mutex_lock(&lock);
-	question->answered = NULL;
-	if (question->over)
-		free_question(question);
+	let_go(question);
 	pthread_mutex_unlock(&lock);
+}
+
+/* With the lock held. */
+static struct addrinfo *wait_for(struct question *question, int64_t patience_ns, char *why, size_t size)
+{
+	const struct timespec time = clock_timespec(clock_monotonic() + patience_ns);
+	struct addrinfo *addresses = NULL;
+
+	while (!question->over && pthread_cond_timedwait(&question->ended, &lock, &time) == 0)
+		;
+	if (question->over) {
+		leave(question);
+		addresses = question->addresses;
+		question->addresses = NULL;
+	}
+	if (!addresses)
+		snprintf(why, size, "%s",
+			question->over ? words_for(question) : "the name service does not answer");
+	let_go(question);
+	return addresses;
+}
+
+struct addrinfo *question_wait(
+	const char *host, const char *port, int flags, int64_t patience_ns, char *why, size_t size)
+{
+	struct addrinfo *addresses = NULL;
+	struct question *question;
+
+	pthread_mutex_lock(&lock);
+	question = hold(host, port, AF_UNSPEC, flags);
+	if (question)
+		addresses = wait_for(question, patience_ns, why, size);
+	else
+		snprintf(why, size, "cannot start a thread to ask for it");
+	pthread_mutex_unlock(&lock);
+	return addresses;
 }

@@ -65,7 +65,7 @@ static void try_later(struct port *port)
 static void on_retry(evutil_socket_t fd, short what, void *data)
 {
 	struct port *port = data;
-	int listening = listen_at(port->address, false, port->error, sizeof(port->error));
+	int listening = listen_at(port->address, false, LISTEN_AGAIN_NS, port->error, sizeof(port->error));
 
 	(void)fd;
 	(void)what;
@@ -94,7 +94,7 @@ struct port *port_create(struct event_base *base, struct evhttp *(*serve)(void *
 
 void port_open(struct port *port, const char *address)
 {
-	int fd = listen_at(address, false, port->error, sizeof(port->error));
+	int fd = listen_at(address, false, LISTEN_FIRST_NS, port->error, sizeof(port->error));
 
 	g_free(port->address);
 	port->address = g_strdup(address);
@@ -118,7 +118,7 @@ int port_move(struct port *port, const char *address)
 	if (*address) {
 		if (old >= 0)
 			listen_share(old, true);
-		fd = listen_at(address, old >= 0, why, sizeof(why));
+		fd = listen_at(address, old >= 0, LISTEN_FIRST_NS, why, sizeof(why));
 		if (old >= 0)
 			listen_share(old, false);
 		if (fd < 0) {
@@ -159,7 +159,7 @@ const char *port_error(const struct port *port)
 
 bool port_try(const char *address, char *why, size_t size)
 {
-	int fd = listen_at(address, false, why, size);
+	int fd = listen_at(address, false, LISTEN_FIRST_NS, why, size);
 
 	if (fd >= 0)
 		close(fd);

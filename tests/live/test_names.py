@@ -10,7 +10,7 @@ from rig.load import LOAD
 from rig.moody import Moody
 from rig.names import Names
 from rig.otlpsink import OtlpSink
-from rig.process import wait_until
+from rig.process import Trouble, answers, free_port, wait_until
 
 NAME = "collector.blkin.test"
 
@@ -95,3 +95,29 @@ def test_name_in_full(node, names):
         ledger = node.wait_ledger(lambda ledger: ledger.sent == 100, 20, "the spans")
         assert (asked, hosts, ledger.sent_again) == ({NAME}, {f"{NAME}:{sink.port}"}, 0)
         assert node.agent.stop() == 0
+
+
+def reported(node):
+    """The reason why the page cannot be had, by the control socket; "" if there is none, or nobody to ask."""
+    try:
+        return {found["code"]: found for found in node.status()["findings"]}["http-port"]["what"]
+    except (Trouble, KeyError):
+        return ""
+
+
+def test_own_name_that_is_not_answered(node, names, receiver):
+    """The name service hangs while the agent starts: it delivers and answers, and listens there when it is told where."""
+    names.silent = True
+    names.addresses["node.blkin.test"] = "127.0.0.1"
+    names.write("resolv.conf", f"nameserver {names.address}\noptions timeout:15\n")
+    page, input_port = free_port(), free_port()
+    own = {"agent": {"http": f"node.blkin.test:{page}"}, "input": {"scribe": f"node.blkin.test:{input_port}"}}
+    config = node.write_config(receiver.port, **own)
+    node.agent = node.start(names.command(node.built("agent/blkin-agent"), "-c", config), name="blkin-agent")
+    wait_until(lambda: "the name service does not answer" in reported(node), 12, "the agent to say so")
+    node.run([LOAD, "-n", 100])
+    wait_until(lambda: node.status()["spans"]["sent"] == 100, 10, "the spans")
+    names.silent = False
+    wait_until(lambda: answers(page), 40, "the page")
+    wait_until(lambda: node.agent.log().count("listening on") == 2, 20, "both to listen")
+    assert node.agent.stop() == 0
