@@ -295,12 +295,25 @@ static void on_written(struct bufferevent *bev, void *data)
 		connection_flush(connection);
 }
 
-/* It is gone, and so are the answers that it waits for. */
+static bool has_to_answer(const struct connection *connection)
+{
+	return connection->first || evbuffer_get_length(bufferevent_get_output(connection->bev)) > 0;
+}
+
+/*
+ * It is gone, and so are the answers that it waits for. But at the end of what it says it may still be there
+ * for them, as of `nc -N`: the end comes again each time that it is read from, and is waited with until all
+ * is said. If it is gone after all, the first answer shows it.
+ */
 static void on_event(struct bufferevent *bev, short what, void *data)
 {
+	struct connection *connection = data;
+
 	(void)bev;
-	(void)what;
-	connection_end(data);
+	if (what & BEV_EVENT_EOF && !connection->lingers && has_to_answer(connection))
+		pause_reading(connection);
+	else
+		connection_end(connection);
 }
 
 /* Those of TCP mean nothing to a socket of this node. */

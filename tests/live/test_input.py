@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import time
 
 import pytest
@@ -80,6 +81,22 @@ def test_spans_arrive(node, framed, strict):
     exactly(ledger.refused == ledger.put_off == ledger.given_back == ledger.dropped == 0, str(ledger))
     assert check_came(sink, senders) == 0
     assert all(s.put_off == s.broken == 0 for s in senders)
+
+
+def test_sender_that_has_said_all(node):
+    """It closes its half of the connection with many calls under way: each has its answer, and then ours closes, too."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port)
+    with Client(port) as client:
+        for n in range(200):
+            client.scribe.send_Log(client.entries([(message(40, 0, n), "zipkin")]))
+        client.wire.handle.shutdown(socket.SHUT_WR)
+        assert [client.scribe.recv_Log() for _ in range(200)] == 200 * [0]
+        assert client.wire.handle.recv(1) == b""
+    ledger = wait_received(node, 200)
+    exactly(ledger.received == ledger.messages == ledger.sent == 200, str(ledger))
+    exactly(sorted(sink.ids().elements()) == [(40, 0, n) for n in range(200)], "each came once")
+    wait_until(lambda: node.status()["input"]["connections"] == 0, 10, "the connection to be gone")
 
 
 def test_fb303(node):

@@ -337,6 +337,20 @@ def test_pipelined(node):
     exactly(sorted(sink.ids().elements()) == [(60, 0, n) for n in range(301)], "each came once")
 
 
+def test_sender_that_has_said_all(node):
+    """It closes its half of the connection, as `nc -N` does; what it sent has its answers nevertheless."""
+    sink = IdSink(node, free_port()).start()
+    port, _ = start_agent(node, sink.port)
+    with connect(port) as stream:
+        stream.sendall(b"".join(text_of(one(n)) for n in range(200)) + b"POST /v1/traces HTTP/1.1\r\nHo")
+        stream.shutdown(socket.SHUT_WR)
+        exactly([read_answer(stream)[0] for _ in range(200)] == 200 * [200], "all are taken")
+        assert at_end(stream)
+    ledger = wait_received(node, 200)
+    exactly((ledger.received, ledger.messages) == (200, 200), str(ledger))
+    wait_until(lambda: node.status()["inputs"]["otlp"]["connections"] == 0, 10, "the connection to be gone")
+
+
 # Refusals
 
 
