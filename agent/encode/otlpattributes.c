@@ -16,11 +16,6 @@ struct reading {
 	bool failed;
 };
 
-static struct text text_of(const struct protobuf_field *field)
-{
-	return (struct text){(const char *)field->bytes, (uint32_t)field->size};
-}
-
 /* Writes the number; one that is not finite is a word that strtod reads, too. */
 static struct text print_double(char number[NUMBER_ROOM], uint64_t bits)
 {
@@ -42,11 +37,11 @@ static bool set_scalar(struct tag *value, const struct protobuf_field *field, ch
 	switch (kind) {
 	case ANYVALUE_STRING << 3 | PROTOBUF_BYTES:
 		value->type = TAG_TEXT;
-		value->value = text_of(field);
+		value->value = otlpattributes_text(field);
 		return true;
 	case ANYVALUE_BYTES << 3 | PROTOBUF_BYTES:
 		value->type = TAG_BYTES;
-		value->value = text_of(field);
+		value->value = otlpattributes_text(field);
 		return true;
 	case ANYVALUE_BOOL << 3 | PROTOBUF_VARINT:
 		value->type = TAG_BOOL;
@@ -117,7 +112,7 @@ static void put_pair(struct reading *is, const struct protobuf_field *pair, int 
 
 	while (protobuf_next(&from, &field)) {
 		if (field.number == KEYVALUE_KEY && field.type == PROTOBUF_BYTES)
-			key = text_of(&field);
+			key = otlpattributes_text(&field);
 		else if (field.number == KEYVALUE_VALUE && field.type == PROTOBUF_BYTES)
 			value = field;
 	}
@@ -172,7 +167,7 @@ bool otlpattributes_read(struct tag *tag, const struct protobuf_field *attribute
 		if (field.type != PROTOBUF_BYTES)
 			continue;
 		if (field.number == KEYVALUE_KEY)
-			tag->key = text_of(&field);
+			tag->key = otlpattributes_text(&field);
 		if (field.number != KEYVALUE_VALUE)
 			continue;
 		value = protobuf_read(field.bytes, field.size);

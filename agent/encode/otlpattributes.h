@@ -7,10 +7,17 @@
 #define ENCODE_OTLPATTRIBUTES_H
 
 #include "core/spanmemory.h"
+#include "core/text.h"
 #include "net/protobuf.h"
 
 /* The most that attributes within so many bytes need of `texts`. */
 #define OTLPATTRIBUTES_TEXTS(size) (4 * (size_t)(size) + 128)
+
+/* A field that is one. */
+static inline struct text otlpattributes_text(const struct protobuf_field *field)
+{
+	return (struct text){(const char *)field->bytes, (uint32_t)field->size};
+}
 
 /* A KeyValue; what is nested too deep is none, as core/value.h has it. False if it is damaged. */
 bool otlpattributes_read(struct tag *tag, const struct protobuf_field *attribute, struct buffer *texts);

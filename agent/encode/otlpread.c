@@ -17,11 +17,6 @@ struct reading {
 	enum span_status status;
 };
 
-static struct text text_of(const struct protobuf_field *field)
-{
-	return (struct text){(const char *)field->bytes, (uint32_t)field->size};
-}
-
 static uint64_t id_of(struct reading *is, const uint8_t *bytes, size_t size)
 {
 	struct unpacker from = unpacker_of(bytes, size);
@@ -74,7 +69,7 @@ static void take_event(struct reading *is, const struct protobuf_field *event)
 		if (field.number == EVENT_TIME && field.type == PROTOBUF_I64)
 			time = (int64_t)field.value;
 		else if (field.number == EVENT_NAME && field.type == PROTOBUF_BYTES)
-			value = text_of(&field);
+			value = otlpattributes_text(&field);
 		else if (field.number == EVENT_ATTRIBUTES)
 			is->has_more = true;
 	}
@@ -91,7 +86,7 @@ static void take_status(struct reading *is, const struct protobuf_field *status)
 
 	while (protobuf_next(&from, &field)) {
 		if (field.number == STATUS_MESSAGE && field.type == PROTOBUF_BYTES)
-			error.value = text_of(&field);
+			error.value = otlpattributes_text(&field);
 		else if (field.number == STATUS_CODE && field.type == PROTOBUF_VARINT)
 			failed = field.value == STATUS_ERROR;
 		if (field.number == STATUS_CODE && field.value == SPAN_STATUS_OK) {
@@ -136,7 +131,7 @@ static void take_bytes(struct reading *is, const struct protobuf_field *field)
 	else if (field->number == SPAN_PARENT_ID)
 		span->parent_id = id_of(is, field->bytes, field->size);
 	else if (field->number == SPAN_NAME)
-		span->name = text_of(field);
+		span->name = otlpattributes_text(field);
 	else if (field->number == SPAN_ATTRIBUTES)
 		take_attribute(is, field);
 	else if (field->number == SPAN_EVENTS)
@@ -144,7 +139,7 @@ static void take_bytes(struct reading *is, const struct protobuf_field *field)
 	else if (field->number == SPAN_STATUS)
 		take_status(is, field);
 	else if (field->number == SPAN_TRACE_STATE)
-		is->trace_state = text_of(field);
+		is->trace_state = otlpattributes_text(field);
 	is->has_more |= field->number == SPAN_TRACE_STATE || field->number == SPAN_LINKS;
 }
 

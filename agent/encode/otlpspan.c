@@ -21,11 +21,6 @@ struct reading {
 		nested; /* from the first event, or link, to behind the last; at NULL: it has none */
 };
 
-static struct text text_of(const struct protobuf_field *field)
-{
-	return (struct text){(const char *)field->bytes, (uint32_t)field->size};
-}
-
 static uint64_t id_of(const uint8_t *bytes)
 {
 	struct unpacker from = unpacker_of(bytes, 8);
@@ -66,7 +61,7 @@ void otlpspan_process(struct otlpspan_context *context, const struct protobuf_fi
 		if (field.number == RESOURCE_SPANS_RESOURCE)
 			resource = field;
 		else if (field.number == RESOURCE_SPANS_SCHEMA)
-			context->more.resource_schema = text_of(&field);
+			context->more.resource_schema = otlpattributes_text(&field);
 	}
 	take_resource(context, &resource, memory);
 }
@@ -80,9 +75,9 @@ static void take_scope(struct span_more *more, const struct protobuf_field *scop
 		if (field.type != PROTOBUF_BYTES)
 			continue;
 		if (field.number == SCOPE_NAME)
-			more->scope_name = text_of(&field);
+			more->scope_name = otlpattributes_text(&field);
 		else if (field.number == SCOPE_VERSION)
-			more->scope_version = text_of(&field);
+			more->scope_version = otlpattributes_text(&field);
 	}
 	more->scope = otlpattributes_take(scope, SCOPE_ATTRIBUTES, SCOPE_DROPPED, memory);
 }
@@ -99,7 +94,7 @@ void otlpspan_scope(struct otlpspan_context *context, const struct protobuf_fiel
 		if (field.number == SCOPE_SPANS_SCOPE)
 			scope = field;
 		else if (field.number == SCOPE_SPANS_SCHEMA)
-			context->more.scope_schema = text_of(&field);
+			context->more.scope_schema = otlpattributes_text(&field);
 	}
 	take_scope(&context->more, &scope, memory);
 }
@@ -139,7 +134,7 @@ static void take_status(struct span_more *more, const struct protobuf_field *sta
 
 	while (protobuf_next(&from, &field)) {
 		if (field.number == STATUS_MESSAGE && field.type == PROTOBUF_BYTES)
-			more->status_message = text_of(&field);
+			more->status_message = otlpattributes_text(&field);
 		else if (field.number == STATUS_CODE && field.type == PROTOBUF_VARINT)
 			more->status = field.value <= SPAN_STATUS_ERROR ? (enum span_status)field.value
 									: SPAN_STATUS_UNSET;
@@ -156,13 +151,13 @@ static void take_bytes(struct reading *is, const struct protobuf_field *field)
 		take_id(is, field);
 		break;
 	case SPAN_TRACE_STATE:
-		is->more->trace_state = text_of(field);
+		is->more->trace_state = otlpattributes_text(field);
 		break;
 	case SPAN_PARENT_ID:
 		take_parent(is, field);
 		break;
 	case SPAN_NAME:
-		is->span->name = text_of(field);
+		is->span->name = otlpattributes_text(field);
 		break;
 	case SPAN_ATTRIBUTES:
 		otlpattributes_read(&is->tags[is->span->tag_count++], field, &is->memory->texts);
@@ -255,7 +250,7 @@ static void take_event(struct reading *is, const struct protobuf_field *event)
 		if (field.number == EVENT_TIME && field.type == PROTOBUF_I64)
 			annotation.time = (int64_t)field.value;
 		else if (field.number == EVENT_NAME && field.type == PROTOBUF_BYTES)
-			annotation.value = text_of(&field);
+			annotation.value = otlpattributes_text(&field);
 	}
 	buffer_put(&is->memory->annotations, &annotation, sizeof(annotation));
 	if (more)
@@ -278,7 +273,7 @@ static bool read_link(struct span_link *link, const struct protobuf_field *bytes
 		if (field.type != PROTOBUF_BYTES)
 			continue;
 		if (field.number == LINK_TRACE_STATE)
-			link->trace_state = text_of(&field);
+			link->trace_state = otlpattributes_text(&field);
 		else if (field.number == LINK_TRACE_ID && field.size == 16) {
 			link->trace_id_high = id_of(field.bytes);
 			link->trace_id = id_of(field.bytes + 8);

@@ -15,7 +15,6 @@ static const struct {
 	{404, "Not Found"},
 	{405, "Method Not Allowed"},
 	{408, "Request Timeout"},
-	{411, "Length Required"},
 	{413, "Content Too Large"},
 	{415, "Unsupported Media Type"},
 	{417, "Expectation Failed"},

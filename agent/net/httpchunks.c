@@ -46,15 +46,13 @@ static enum httpchunks read_trailer(const uint8_t *data, size_t size, struct htt
 	return HTTPCHUNKS_END;
 }
 
-enum httpchunks httpchunks_read(const uint8_t *data, size_t size, uint64_t most, struct httpchunk *chunk)
+enum httpchunks httpchunks_read(const uint8_t *data, size_t size, struct httpchunk *chunk)
 {
 	uint64_t length;
 	enum httpchunks found = read_size(data, size, &length, &chunk->used);
 
 	if (found != HTTPCHUNKS_DATA)
 		return found;
-	if (length > most)
-		return HTTPCHUNKS_BAD;
 	if (!length)
 		return read_trailer(data, size, chunk);
 	chunk->data = data + chunk->used;

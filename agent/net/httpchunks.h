@@ -19,7 +19,7 @@ struct httpchunk {
 	size_t used; /* what it takes of the message */
 };
 
-/* Reads what is at the front of @data; a chunk of more than @most bytes is bad. */
-enum httpchunks httpchunks_read(const uint8_t *data, size_t size, uint64_t most, struct httpchunk *chunk);
+/* Reads what is at the front of @data. */
+enum httpchunks httpchunks_read(const uint8_t *data, size_t size, struct httpchunk *chunk);
 
 #endif

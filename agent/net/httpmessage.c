@@ -205,7 +205,7 @@ static int64_t read_chunks(struct slice in, struct slice *body, struct httpmessa
 	size_t used = 0;
 
 	for (;;) {
-		enum httpchunks found = httpchunks_read(in.data + used, in.size - used, UINT32_MAX, &chunk);
+		enum httpchunks found = httpchunks_read(in.data + used, in.size - used, &chunk);
 
 		if (found == HTTPCHUNKS_MORE || found == HTTPCHUNKS_BAD)
 			return found == HTTPCHUNKS_MORE ? 0 : -1;

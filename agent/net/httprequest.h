@@ -4,7 +4,7 @@
  * most, and so do the lines in and behind a body in chunks; a body as much as the caller says. Memory is
  * taken as bytes come, whatever the head announces.
  *
- * httpchunks.h is not used: it wants a chunk in one piece, and is as lenient as those who read answers are.
+ * httpchunks.h is not used: it wants a chunk in one piece, and forgives more than a server may.
  *
  * A request belongs to who declares it, zeroed, and to one thread at a time. To take what a connection has:
  *

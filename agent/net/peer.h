@@ -21,7 +21,7 @@ struct peer {
 /* Of a connection @fd that was accepted from @address. */
 void peer_identify(int fd, const struct sockaddr *address, struct peer *peer);
 
-/* "user 1001" or "10.1.0.7"; */
+/* "user 1001", "10.1.0.7", or of IPv6 the network, "2001:db8::/64"; */
 #define PEER_TEXT 64
 void peer_print(const struct peer *peer, char text[PEER_TEXT]);
 

@@ -351,7 +351,7 @@ void outputs_end(struct outputs *outputs)
 	leaving_end_all(outputs->leaving);
 	for (guint i = 0; i < outputs->list->len; i++)
 		output_end_uplink(g_ptr_array_index(outputs->list, i));
-	/* a resolver that was ended with a question open frees it from the loop */
+	/* what libevent keeps of a connection goes in a turn of the loop (net/connection.h) */
 	event_base_loop(outputs->base, EVLOOP_NONBLOCK);
 	for (guint i = 0; i < outputs->list->len; i++)
 		output_end_spool(g_ptr_array_index(outputs->list, i));
