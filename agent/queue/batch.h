@@ -51,7 +51,7 @@ struct batch {
 	int64_t born;         /* when the first item was added, CLOCK_MONOTONIC ns */
 	const struct tagrules *rules; /* all of its spans are as these have them; NULL: nobody has looked */
 	bool otlp_names;              /* also in the tags that OTLP makes of a remote endpoint (retag.h) */
-	struct receipt *receipt; /* of items that cannot be read again, counted; NULL: they can */
+	struct receipt *receipt;      /* of items that cannot be read again, counted; NULL: they can */
 };
 
 /* Items that somebody has made, as they are handed on. */

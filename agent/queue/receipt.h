@@ -2,9 +2,9 @@
 /*
  * A receipt: what became of items that came from outside, whose sender waits for an OK, at every output. Each
  * queue that gets a batch of theirs has a part in it until the batch is settled there: delivered or stored,
- * which is good, or dropped, and then the sender is to send the items again. This node's own spans that waited
- * for their trace have one, too, for which nobody waits: they are behind the position, so that a kill loses
- * them.
+ * which is good, or dropped, and then the sender is to send the items again. This node's own spans that
+ * waited for their trace have one, too, for which nobody waits: they are behind the position, so that a kill
+ * loses them.
  *
  * Shared by count: by who hands the items over, by their batches, and by the queues' entries.
  */
