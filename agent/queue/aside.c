@@ -57,6 +57,15 @@ struct entry *aside_recall(struct queue *queue, const int64_t *ids, unsigned cou
 	return NULL;
 }
 
+struct entry *aside_unlink_replayed(struct queue *queue)
+{
+	struct entry **at = &queue->aside;
+
+	while (*at && !(*at)->spool_id)
+		at = &(*at)->next;
+	return *at ? unlink_at(queue, at) : NULL;
+}
+
 unsigned aside_count_fresh(const struct queue *queue)
 {
 	unsigned count = 0;

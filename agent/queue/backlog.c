@@ -348,6 +348,21 @@ struct entry *backlog_recall(struct queue *queue, const int64_t *ids, unsigned c
 	return list;
 }
 
+struct entry *backlog_recall_all(struct queue *queue)
+{
+	struct entry *list = NULL, **last = &list;
+
+	pthread_mutex_lock(&queue->lock);
+	while ((*last = backlog_unlink(queue))) {
+		queue->replay_bytes -= entry_bytes(*last);
+		last = &(*last)->next;
+	}
+	while ((*last = aside_unlink_replayed(queue)))
+		last = &(*last)->next;
+	pthread_mutex_unlock(&queue->lock);
+	return list;
+}
+
 unsigned backlog_take_replayed(struct queue *queue, int64_t *ids, unsigned max)
 {
 	unsigned count;

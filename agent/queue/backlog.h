@@ -86,6 +86,9 @@ void backlog_replay(struct queue *queue, struct entry *batch);
  */
 struct entry *backlog_recall(struct queue *queue, const int64_t *ids, unsigned count);
 
+/* The same of all of them. */
+struct entry *backlog_recall_all(struct queue *queue);
+
 /* Moves up to @max ids of batches that the uplink has finished to @ids; returns how many. */
 unsigned backlog_take_replayed(struct queue *queue, int64_t *ids, unsigned max);
 

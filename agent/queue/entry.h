@@ -24,6 +24,7 @@ struct entry {
 	struct receipt *receipt; /* its part in one; NULL: it can be read again */
 	int64_t spool_id;        /* its row in the spool, if it is replayed from disk; 0: fresh */
 	GArray *more_ids;        /* int64_t: further rows whose items it has too; NULL: none */
+	bool cut;                /* some of its items are settled, which its rows have still */
 	struct entry *next;      /* for its current owner */
 };
 

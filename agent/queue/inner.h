@@ -96,6 +96,7 @@ void aside_add(struct queue *queue, struct entry *entry);
 struct entry *aside_unlink_fresh(
 	struct queue *queue, bool handed); /* only what came from outside if @handed */
 struct entry *aside_recall(struct queue *queue, const int64_t *ids, unsigned count);
+struct entry *aside_unlink_replayed(struct queue *queue);
 unsigned aside_count_fresh(const struct queue *queue);
 void aside_free(struct queue *queue);
 

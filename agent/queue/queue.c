@@ -332,6 +332,7 @@ static void exchange(struct queue *queue, struct entry *entry, struct batch *bat
 	size_t *taken = entry->aside ? &none : &queue->taken_bytes;
 	size_t less = batch_bytes(entry->batch), more = batch_bytes(batch);
 
+	entry->cut |= batch->count < entry->batch->count;
 	batch_unref(entry->batch);
 	entry->batch = batch;
 	*held = *held - less + more;

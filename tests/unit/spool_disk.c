@@ -85,6 +85,41 @@ START_TEST(test_disk_full)
 }
 END_TEST
 
+/* Puts what is left of each batch, without its first span, in its place. */
+static void put_rests(struct spool *spool, int64_t batches)
+{
+	struct entry *entry = NULL;
+
+	for (int64_t i = 0; i < batches; i++)
+		ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ);
+	entry_destroy(entry);
+	for (int64_t i = 0; i < batches; i++) {
+		entry = rig_entry(i * 20 + 1, 19, 500);
+		entry->spool_id = i + 1;
+		ck_assert_msg(spool_put_rest(spool, entry), "%s", spool_error(spool));
+		entry_destroy(entry);
+	}
+}
+
+/* It takes no room that the disk does not have. */
+START_TEST(test_rests_on_a_full_disk)
+{
+	g_autofree char *ballast = rig_path(rig_folder, "ballast");
+	int64_t batches;
+	struct spool *spool;
+
+	if (!mount_disk("size=2m"))
+		return;
+	spool = rig_open(rig_folder, 64 * MIB);
+	batches = put_until_failure(spool, 0) / 20;
+	fill_disk(ballast);
+	put_rests(spool, batches);
+	ck_assert_int_eq(rig_drain(spool, NULL), batches * 19);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+}
+END_TEST
+
 /* At every free size of the disk: a file that was begun is not in the way when there is room again. */
 START_TEST(test_disk_full_at_the_start)
 {
@@ -288,6 +323,7 @@ Suite *spool_disk_suite(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, rig_clear, NULL);
 	tcase_add_test(tcase, test_disk_full);
+	tcase_add_test(tcase, test_rests_on_a_full_disk);
 	tcase_add_test(tcase, test_disk_full_at_the_start);
 	tcase_add_test(tcase, test_disk_turns_read_only);
 	tcase_add_test(tcase, test_no_folder);

@@ -35,18 +35,6 @@ static void start_with(int batches)
 	ck_assert_int_eq(row(SPANS_SPOOLED), batches * SPANS);
 }
 
-static GHashTable *make_seen(void)
-{
-	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-}
-
-static void assert_seen(GHashTable *seen, int64_t from, int64_t to)
-{
-	ck_assert_uint_eq(g_hash_table_size(seen), to - from + 1);
-	for (int64_t i = from; i <= to; i++)
-		ck_assert(g_hash_table_contains(seen, &i));
-}
-
 /* None of it arrives, the batch that is at hand to try the collector with neither; what comes later does. */
 START_TEST(test_all)
 {
@@ -93,32 +81,11 @@ START_TEST(test_older)
 }
 END_TEST
 
-static struct entry *take(void)
-{
-	struct entry *entry;
-
-	while (!(entry = queue_take(queue)))
-		g_usleep(1000);
-	return entry;
-}
-
 static int64_t discarded_at_last;
 
 static bool rest_is_discarded(void)
 {
 	return row(SPANS_DROPPED_DISCARDED) == discarded_at_last;
-}
-
-/* The rest of a batch behind the first @count spans, which arrived. */
-static void give_back_rest(struct entry *entry, uint32_t count)
-{
-	struct batch *rest = batch_create(BATCH_SPAN_RECORDS, SPANS, SPANS * 300);
-	uint8_t span[300] = {0};
-
-	for (uint32_t i = count; i < SPANS; i++)
-		batch_add(rest, span, sizeof(span), batch_events(entry->batch)[i]);
-	account_move(account, SPANS_SPOOLED, SPANS_SENT, count);
-	queue_give_back_rest(queue, entry, rest);
 }
 
 /* In the middle of a replay: what the uplink has may still arrive; what comes back from it is discarded too.
@@ -131,7 +98,7 @@ START_TEST(test_while_it_is_replayed)
 	start_with(60);
 	queue_set_delivering(queue, true);
 	for (int i = 0; i < 6; i++)
-		entry[i] = take();
+		entry[i] = take_one();
 	sent(entry[0], seen);
 	sent(entry[1], seen);
 	discard(INT64_MAX);
@@ -141,7 +108,7 @@ START_TEST(test_while_it_is_replayed)
 	push(1, 300);
 	sent(entry[2], seen);
 	queue_give_back(queue, entry[3]);
-	give_back_rest(entry[4], 40);
+	give_back_rest(entry[4], 40, NULL);
 	entry[5]->failures = ENTRY_FAILURES_MAX; /* it becomes a suspect */
 	queue_give_back(queue, entry[5]);
 	discarded_at_last = 54 * SPANS + SPANS + 60 + SPANS;
@@ -212,7 +179,7 @@ START_TEST(test_over_a_kill)
 	ledger_save(&saved);
 	queue_set_delivering(queue, true);
 	for (int i = 0; i < 3; i++)
-		sent(take(), NULL);
+		sent(take_one(), NULL);
 	queue_set_delivering(queue, false);
 	push(4, 300);
 	wait_until(all_stored);

@@ -273,6 +273,42 @@ START_TEST(test_prefetch_is_bounded)
 }
 END_TEST
 
+/*
+ * A stop in the middle of batches, of one row or of several, and of a suspect: what arrived of them does not
+ * come again after the next start.
+ */
+START_TEST(test_parts_over_a_restart)
+{
+	g_autoptr(GHashTable) seen = make_seen();
+	const uint32_t in_batch = (uint32_t)_i * SPANS;
+	struct entry *first, *second;
+
+	start_merging(in_batch);
+	push(20, 300);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	queue_set_delivering(queue, true);
+	first = take_one();
+	second = take_one();
+	ck_assert_uint_eq(second->batch->count, in_batch);
+	second->failures = ENTRY_FAILURES_MAX;
+	give_back_rest(second, in_batch - 1, seen);
+	give_back_rest(first, 40, seen);
+	stop();
+	start_merging(in_batch);
+	wait_until(is_ok);
+	ck_assert_int_eq(row(SPANS_SPOOLED), 20 * SPANS - 40 - in_batch + 1);
+	ck_assert_int_eq(row(SPANS_RECOVERED), 0);
+	assert_balance();
+	take_until(all_sent, seen);
+	assert_seen(seen, 1, 20 * SPANS);
+	wait_until(is_empty);
+	stop();
+	ck_assert_int_eq(row(SPANS_SENT), 20 * SPANS);
+	assert_balance();
+}
+END_TEST
+
 TCase *spooler_replay_cases(void)
 {
 	TCase *tcase = tcase_create("replay");
@@ -285,5 +321,6 @@ TCase *spooler_replay_cases(void)
 	tcase_add_test(tcase, test_drain);
 	tcase_add_test(tcase, test_says_when_it_will_be_empty);
 	tcase_add_test(tcase, test_prefetch_is_bounded);
+	tcase_add_loop_test(tcase, test_parts_over_a_restart, 1, 4);
 	return tcase;
 }

@@ -24,6 +24,13 @@ void make_queue(void)
 	queue = queue_create(&limits, account, wake, NULL);
 }
 
+static void start_as(const struct spooler_options *options)
+{
+	make_queue();
+	spooler = spooler_create(options, queue);
+	ck_assert_ptr_nonnull(spooler);
+}
+
 void start(uint64_t max, uint64_t share, uint64_t floor)
 {
 	struct spooler_options options = {
@@ -34,9 +41,22 @@ void start(uint64_t max, uint64_t share, uint64_t floor)
 		.replay_floor = floor,
 	};
 
-	make_queue();
-	spooler = spooler_create(&options, queue);
-	ck_assert_ptr_nonnull(spooler);
+	start_as(&options);
+}
+
+void start_merging(uint32_t spans)
+{
+	struct spooler_options options = {
+		.directory = rig_folder,
+		.name = "default",
+		.max_bytes = 64 * MIB,
+		.replay_share = 100,
+		.replay_floor = 1,
+		.batch_spans = spans,
+		.batch_bytes = MIB,
+	};
+
+	start_as(&options);
 }
 
 void stop(void)
@@ -95,10 +115,15 @@ void push(int batches, size_t size)
 	}
 }
 
+static void arrived(const struct entry *entry, uint32_t count, GHashTable *seen)
+{
+	for (uint32_t i = 0; seen && i < count; i++)
+		ck_assert(g_hash_table_add(seen, g_memdup2(&batch_events(entry->batch)[i], sizeof(int64_t))));
+}
+
 void sent(struct entry *entry, GHashTable *seen)
 {
-	for (uint32_t i = 0; seen && i < entry->batch->count; i++)
-		ck_assert(g_hash_table_add(seen, g_memdup2(&batch_events(entry->batch)[i], sizeof(int64_t))));
+	arrived(entry, entry->batch->count, seen);
 	account_move(account, entry_row(entry), SPANS_SENT, entry->batch->count);
 	queue_release(queue, entry);
 }
@@ -165,4 +190,37 @@ bool is_empty(void)
 
 	spooler_read_state(spooler, &state);
 	return state.ok && state.batches == 0;
+}
+
+struct entry *take_one(void)
+{
+	struct entry *entry;
+
+	while (!(entry = queue_take(queue)))
+		g_usleep(1000);
+	return entry;
+}
+
+void give_back_rest(struct entry *entry, uint32_t count, GHashTable *seen)
+{
+	struct batch *rest = batch_create(entry->batch->format, SPANS, SPANS * 300);
+	uint8_t span[300] = {0};
+
+	for (uint32_t i = count; i < entry->batch->count; i++)
+		batch_add(rest, span, sizeof(span), batch_events(entry->batch)[i]);
+	arrived(entry, count, seen);
+	account_move(account, SPANS_SPOOLED, SPANS_SENT, count);
+	queue_give_back_rest(queue, entry, rest);
+}
+
+GHashTable *make_seen(void)
+{
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+}
+
+void assert_seen(GHashTable *seen, int64_t from, int64_t to)
+{
+	ck_assert_uint_eq(g_hash_table_size(seen), to - from + 1);
+	for (int64_t i = from; i <= to; i++)
+		ck_assert(g_hash_table_contains(seen, &i));
 }

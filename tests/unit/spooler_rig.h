@@ -19,6 +19,7 @@ void make_queue(void);
 
 /* A queue with a spooler in rig_folder; and both gone. */
 void start(uint64_t max, uint64_t share, uint64_t floor);
+void start_merging(uint32_t spans); /* what is replayed comes in batches of so many at most */
 void stop(void);
 
 /* A row of the account, all of which adds up. */
@@ -35,6 +36,14 @@ void sent(struct entry *entry, GHashTable *seen);
  */
 int64_t take_until(bool (*condition)(void), GHashTable *seen);
 void wait_until(bool (*condition)(void));
+
+/* The next batch; and gives back the rest of one, behind its first @count spans, which were `sent`. */
+struct entry *take_one(void);
+void give_back_rest(struct entry *entry, uint32_t count, GHashTable *seen);
+
+/* Which spans arrived: an empty set, the caller's; and that these did, and no others. */
+GHashTable *make_seen(void);
+void assert_seen(GHashTable *seen, int64_t from, int64_t to);
 
 /* Conditions. */
 bool all_stored(void);

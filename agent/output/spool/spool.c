@@ -74,13 +74,14 @@ static size_t row_bytes(const struct entry *entry)
 	return batch->spans.size + 12 * (size_t)batch->count + 200;
 }
 
-static int insert(struct store *store, struct entry *entry, struct spool_counts *next)
+/* As the row of its spool_id. */
+static int insert(struct store *store, const struct entry *entry, struct spool_counts *next)
 {
-	int rc = spoolrow_bind(store->db.stmt[SPOOLDB_INSERT], next->next, entry, &store->times);
+	int rc = spoolrow_bind(store->db.stmt[SPOOLDB_INSERT], entry->spool_id, entry, &store->times);
 
 	if (rc == SQLITE_OK)
 		rc = spooldb_step(&store->db, SPOOLDB_INSERT);
-	entry->spool_id = next->next++;
+	sqlite3_clear_bindings(store->db.stmt[SPOOLDB_INSERT]);
 	next->batches++;
 	next->spans += entry->batch->count;
 	return rc;
@@ -103,7 +104,10 @@ static int put_one(struct store *store, struct entry *entry, struct spool_counts
 	if (rc != SQLITE_OK || is_left_out(store, entry, pages, &rc) || rc != SQLITE_OK)
 		return rc;
 	rc = make_room(store, pages, next, evicted);
-	return rc == SQLITE_OK ? insert(store, entry, next) : rc;
+	if (rc != SQLITE_OK)
+		return rc;
+	entry->spool_id = next->next++;
+	return insert(store, entry, next);
 }
 
 static int put(struct store *store, void *data)
@@ -118,7 +122,6 @@ static int put(struct store *store, void *data)
 	rc = spooldb_begin(&store->db, bytes);
 	for (struct entry *entry = data; entry && rc == SQLITE_OK; entry = entry->next)
 		rc = put_one(store, entry, &next, &evicted);
-	sqlite3_clear_bindings(store->db.stmt[SPOOLDB_INSERT]);
 	rc = store_commit(store, &next, rc);
 	if (rc == SQLITE_OK)
 		store->lost.evicted += evicted;
@@ -181,20 +184,25 @@ struct deletion {
 	int64_t discarded; /* spans in them that were not delivered */
 };
 
+/* If it is there: it may be lost with a damaged file. */
+static int delete_one(struct store *store, int64_t id, struct spool_counts *next)
+{
+	struct spoolrow row;
+	int rc = store_read_head(store, id - 1, &row);
+
+	if (rc == SQLITE_OK && row.id == id)
+		rc = store_delete_row(store, &row, next);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
 static int delete_all(struct store *store, void *data)
 {
 	const struct deletion *deletion = data;
 	struct spool_counts next = store->holds;
-	struct spoolrow row;
 	int rc = spooldb_begin(&store->db, 0);
 
-	for (unsigned i = 0; i < deletion->count && rc == SQLITE_OK; i++) {
-		rc = store_read_head(store, deletion->ids[i] - 1, &row);
-		if (rc == SQLITE_OK && row.id == deletion->ids[i])
-			rc = store_delete_row(store, &row, &next);
-		else if (rc == SQLITE_DONE)
-			rc = SQLITE_OK; /* it was lost with a damaged file */
-	}
+	for (unsigned i = 0; i < deletion->count && rc == SQLITE_OK; i++)
+		rc = delete_one(store, deletion->ids[i], &next);
 	return store_commit_discarded(store, &next, deletion->discarded, rc);
 }
 
@@ -213,6 +221,40 @@ bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int6
 		store_forget_under_way(&spool->store, ids[i]);
 	if (!spool->store.holds.batches)
 		spooldb_shrink(&spool->store.db);
+	return true;
+}
+
+/* The rest of a batch */
+
+/* The row at @index of those whose items it had; 0: there are no more. */
+static int64_t id_at(const struct entry *entry, guint index)
+{
+	if (index == 0)
+		return entry->spool_id;
+	return entry->more_ids && index <= entry->more_ids->len
+		       ? g_array_index(entry->more_ids, int64_t, index - 1)
+		       : 0;
+}
+
+static int put_rest(struct store *store, void *data)
+{
+	const struct entry *entry = data;
+	struct spool_counts next = store->holds;
+	int rc = spooldb_begin_exchange(&store->db, row_bytes(entry));
+
+	for (guint i = 0; id_at(entry, i) && rc == SQLITE_OK; i++)
+		rc = delete_one(store, id_at(entry, i), &next);
+	if (rc == SQLITE_OK)
+		rc = insert(store, entry, &next);
+	return store_commit(store, &next, rc);
+}
+
+bool spool_put_rest(struct spool *spool, struct entry *entry)
+{
+	if (!store_run(&spool->store, put_rest, entry))
+		return false;
+	for (guint i = 0; id_at(entry, i); i++)
+		store_forget_under_way(&spool->store, id_at(entry, i));
 	return true;
 }
 

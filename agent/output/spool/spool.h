@@ -79,6 +79,12 @@ bool spool_delete(struct spool *spool, const int64_t *ids, unsigned count);
 /* The same for batches that were under way and came back, in which @spans were left: they were given up. */
 bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int64_t spans);
 
+/*
+ * Puts what is left in a batch that was under way in the place of its rows, in one commit. It is under way no
+ * more.
+ */
+bool spool_put_rest(struct spool *spool, struct entry *entry);
+
 /* Keeps it: the newest are, for an administrator to look at. */
 bool spool_keep_refused(struct spool *spool, struct spool_refused refused);
 

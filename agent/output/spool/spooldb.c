@@ -202,16 +202,30 @@ static int reserve(struct spooldb *db, uint64_t bytes)
 	return (rc & 0xff) == SQLITE_IOERR ? SQLITE_FULL : rc;
 }
 
-int spooldb_begin(struct spooldb *db, uint64_t bytes)
+static int make_log_room(struct spooldb *db, uint64_t bytes)
 {
 	uint64_t frames = bytes + bytes / 64 + 32 * FRAME;
-	int rc = SQLITE_OK;
 
-	if (db->log_bytes && db->log_bytes + frames > db->log_max)
-		rc = spooldb_move_log(db);
+	return db->log_bytes && db->log_bytes + frames > db->log_max ? spooldb_move_log(db) : SQLITE_OK;
+}
+
+static int begin(struct spooldb *db, int rc)
+{
+	return rc == SQLITE_OK ? sqlite3_exec(db->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) : rc;
+}
+
+int spooldb_begin(struct spooldb *db, uint64_t bytes)
+{
+	int rc = make_log_room(db, bytes);
+
 	if (rc == SQLITE_OK && bytes)
 		rc = reserve(db, bytes);
-	return rc == SQLITE_OK ? sqlite3_exec(db->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) : rc;
+	return begin(db, rc);
+}
+
+int spooldb_begin_exchange(struct spooldb *db, uint64_t bytes)
+{
+	return begin(db, make_log_room(db, bytes));
 }
 
 int spooldb_end(struct spooldb *db, struct spool_counts *book, int rc)

@@ -74,6 +74,9 @@ void spooldb_drop_log(struct spooldb *db, bool any);
 /* Begins a commit that adds about @bytes. */
 int spooldb_begin(struct spooldb *db, uint64_t bytes);
 
+/* The same of what takes the place of more that is deleted in it. */
+int spooldb_begin_exchange(struct spooldb *db, uint64_t bytes);
+
 /*
  * Ends it with the file's new @book, whose `first` it sets: commits if @rc is good, and otherwise undoes
  * everything. Returns @rc, or why it could not be committed.

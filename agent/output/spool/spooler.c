@@ -336,8 +336,8 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 }
 
 /*
- * Stops: deletes what was delivered, which makes room, and stores what waits. Each is tried even if another
- * fails.
+ * Stops: deletes what was delivered, which makes room, also of batches that were not in whole, and stores
+ * what waits. Each is tried even if another fails.
  */
 static void finish(struct spooler *spooler)
 {
@@ -348,6 +348,7 @@ static void finish(struct spooler *spooler)
 	look(spooler, clock_monotonic());
 	spooler_delete_replayed(spooler);
 	spooler_recall(spooler);
+	spooler_put_rests(spooler);
 	if (discard_is_due(spooler->discard))
 		discard_fail(spooler->discard, "the agent stops, or a reload removes the output");
 	store_suspects(spooler);

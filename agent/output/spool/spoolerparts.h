@@ -71,6 +71,10 @@ void spooler_probe(struct spooler *spooler, const struct backlog *backlog);
 /* Gives up what the uplink had, and brought back. */
 bool spooler_recall(struct spooler *spooler);
 
+/* At the end: what is left of batches that were delivered in part takes their place, so that none of the rest
+ * comes twice. */
+void spooler_put_rests(struct spooler *spooler);
+
 /* Does a part of the order to give up what waits. */
 void spooler_give_up(struct spooler *spooler);
 

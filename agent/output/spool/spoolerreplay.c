@@ -111,6 +111,19 @@ void spooler_probe(struct spooler *spooler, const struct backlog *backlog)
 		replay_some(spooler, backlog);
 }
 
+void spooler_put_rests(struct spooler *spooler)
+{
+	struct entry *list = backlog_recall_all(spooler->queue), *entry;
+	bool good = true;
+
+	while ((entry = list)) {
+		list = entry->next;
+		if (entry->cut && good)
+			good = spooler_note(spooler, spool_put_rest(spooler->spool, entry));
+		entry_destroy(entry);
+	}
+}
+
 /* Giving up */
 
 bool spooler_recall(struct spooler *spooler)
