@@ -81,6 +81,15 @@ void aside_free(struct queue *queue)
 		entry_destroy(unlink_at(queue, &queue->aside));
 }
 
+/* Suspects that wait for a place get one. */
+static void fill(struct queue *queue)
+{
+	while (*queue->replay.end && aside_has_room(queue, *queue->replay.end))
+		aside_add(queue, backlog_unlink_suspect(queue));
+	while (*queue->fresh.end && aside_has_room(queue, *queue->fresh.end))
+		aside_add(queue, queue_unlink_suspect(queue));
+}
+
 /* Without */
 
 struct entry *aside_take(struct queue *queue)
@@ -88,6 +97,7 @@ struct entry *aside_take(struct queue *queue)
 	struct entry *entry = NULL, **at = &queue->aside;
 
 	pthread_mutex_lock(&queue->lock);
+	fill(queue);
 	while (*at && !(*at)->spool_id && queue->spooled && queue->storing)
 		at = &(*at)->next;
 	if (*at)

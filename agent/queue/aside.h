@@ -5,7 +5,8 @@
  * the others.
  *
  * A fresh suspect is stored by the spooler at once, and comes back as a suspect when it is replayed. Only a
- * few are set aside: if the server fails on more, it is not the batches.
+ * few are set aside: if the server fails on more, it is rather not the batches. Further ones wait behind all
+ * others, to try the server with these, and for a place.
  */
 #ifndef QUEUE_ASIDE_H
 #define QUEUE_ASIDE_H

@@ -26,7 +26,7 @@ void backlog_init(struct queue *queue)
 	/* assumed until the first try */
 	queue->delivering = true;
 	queue->delivering_since = clock_monotonic();
-	queue->replay_last = &queue->replay_first;
+	line_init(&queue->replay);
 	queue->refused_last = &queue->refused;
 	queue->replayed = g_array_new(FALSE, FALSE, sizeof(int64_t));
 }
@@ -125,6 +125,13 @@ void queue_want_replay(struct queue *queue, double items)
 	pthread_mutex_unlock(&queue->lock);
 }
 
+/* While suspects are few, others are handed over as if they were not there: one may be what the server takes.
+ */
+static size_t too_many_suspects(const struct queue *queue)
+{
+	return queue->suspect_bytes > queue->limits.bytes / 8 ? queue->suspect_bytes : 0;
+}
+
 static void look(struct queue *queue, struct backlog *backlog)
 {
 	*backlog = (struct backlog){
@@ -133,13 +140,13 @@ static void look(struct queue *queue, struct backlog *backlog)
 		.closed = queue->closed,
 		.since = queue->delivering_since,
 		.waiting_bytes = queue->waiting_bytes,
-		.oldest = queue->first ? queue->first->came : 0,
+		.oldest = queue->fresh.first ? queue->fresh.first->came : 0,
 		.busy_at = queue->busy_at,
 		.returns = queue->returns,
 		.unsettled = queue->unsettled > 0,
 		.limit = queue->limits.bytes,
 		.fresh_released = queue->fresh_released,
-		.replay_bytes = queue->replay_bytes,
+		.replay_bytes = queue->replay_bytes + too_many_suspects(queue),
 		.replay_pace = queue->replay_pace,
 		.replayed = queue->replayed->len,
 		.refused = queue->refused_count,
@@ -181,8 +188,8 @@ struct entry *backlog_take(struct queue *queue, size_t bytes)
 	size_t taken = 0;
 
 	pthread_mutex_lock(&queue->lock);
-	while (queue->first && (!list || taken + entry_bytes(queue->first) <= bytes)) {
-		taken += entry_bytes(queue->first);
+	while (queue->fresh.first && (!list || taken + entry_bytes(queue->fresh.first) <= bytes)) {
+		taken += entry_bytes(queue->fresh.first);
 		*last = queue_unlink_first(queue);
 		last = &(*last)->next;
 	}
@@ -246,7 +253,7 @@ void backlog_put_back(struct queue *queue, struct entry *list)
 		if (entry->aside)
 			aside_add(queue, entry);
 		else
-			queue_put_first(queue, entry);
+			queue_put_back(queue, entry);
 	}
 	queue_wake(queue);
 	pthread_mutex_unlock(&queue->lock);
@@ -257,37 +264,49 @@ void backlog_put_back(struct queue *queue, struct entry *list)
 void backlog_replay(struct queue *queue, struct entry *entry)
 {
 	pthread_mutex_lock(&queue->lock);
-	entry->next = NULL;
 	if (entry_is_suspect(entry)) {
 		aside_add(queue, entry);
 	} else {
-		*queue->replay_last = entry;
-		queue->replay_last = &entry->next;
+		line_insert(&queue->replay, queue->replay.end, entry);
 		queue->replay_bytes += entry_bytes(entry);
 	}
 	queue_wake(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
 
-struct entry *backlog_unlink(struct queue *queue)
+static struct entry *unlink_at(struct queue *queue, struct entry **at)
 {
-	struct entry *entry = queue->replay_first;
+	struct entry *entry = line_unlink(&queue->replay, at);
 
-	if (entry) {
-		queue->replay_first = entry->next;
-		if (!queue->replay_first)
-			queue->replay_last = &queue->replay_first;
-		entry->next = NULL;
+	if (entry_is_suspect(entry)) {
+		queue->suspect_bytes -= entry_bytes(entry);
+		queue->replay_bytes += entry_bytes(entry);
 	}
 	return entry;
 }
 
-void backlog_put_first(struct queue *queue, struct entry *entry)
+struct entry *backlog_unlink(struct queue *queue)
 {
-	if (!queue->replay_first)
-		queue->replay_last = &entry->next;
-	entry->next = queue->replay_first;
-	queue->replay_first = entry;
+	return queue->replay.first ? unlink_at(queue, &queue->replay.first) : NULL;
+}
+
+struct entry *backlog_unlink_suspect(struct queue *queue)
+{
+	struct entry *entry = unlink_at(queue, queue->replay.end);
+
+	queue->replay_bytes -= entry_bytes(entry);
+	return entry;
+}
+
+/* Behind a suspect, the spooler hands over another one. */
+void backlog_put_back_one(struct queue *queue, struct entry *entry)
+{
+	line_put_back(&queue->replay, entry);
+	if (!entry_is_suspect(entry))
+		return;
+	queue->suspect_bytes += entry_bytes(entry);
+	queue->replay_bytes -= entry_bytes(entry);
+	queue_poke(queue);
 }
 
 void backlog_released(struct queue *queue, const struct entry *entry)
@@ -322,18 +341,15 @@ bool backlog_is_among(const struct entry *entry, const int64_t *ids, unsigned co
 /* Under the lock: takes the first of these out of the list that waits; NULL if there is none. */
 static struct entry *recall_one(struct queue *queue, const int64_t *ids, unsigned count)
 {
-	struct entry **at = &queue->replay_first, *entry;
+	struct entry **at = &queue->replay.first, *entry;
 
 	while (*at && !backlog_is_among(*at, ids, count))
 		at = &(*at)->next;
 	entry = *at;
 	if (!entry)
 		return aside_recall(queue, ids, count);
-	*at = entry->next;
-	if (!*at)
-		queue->replay_last = at;
+	unlink_at(queue, at);
 	queue->replay_bytes -= entry_bytes(entry);
-	entry->next = NULL;
 	return entry;
 }
 

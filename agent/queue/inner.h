@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "queue/line.h"
 #include "queue/queue.h"
 #include "queue/trough.h"
 
@@ -19,14 +20,14 @@ struct queue {
 	void (*wake)(void *data); /* NULL: the output is gone */
 	void *data;
 	pthread_cond_t released;
-	struct entry *first, **last; /* fresh entries that wait */
-	size_t bytes, taken_bytes;   /* of fresh entries; of all that the uplink has taken */
-	uint32_t taken;              /* by the uplink */
-	uint64_t pushed;             /* number of entries pushed so far */
-	uint64_t marked;             /* the last entry that queue_mark saw */
-	uint64_t unsettled;          /* how many up to that one are not settled */
-	uint64_t live;               /* how many fresh ones are not settled */
-	uint64_t fresh_released;     /* items of all fresh entries that the uplink has released */
+	struct line fresh;         /* entries that wait */
+	size_t bytes, taken_bytes; /* of fresh entries; of all that the uplink has taken */
+	uint32_t taken;            /* by the uplink */
+	uint64_t pushed;           /* number of entries pushed so far */
+	uint64_t marked;           /* the last entry that queue_mark saw */
+	uint64_t unsettled;        /* how many up to that one are not settled */
+	uint64_t live;             /* how many fresh ones are not settled */
+	uint64_t fresh_released;   /* items of all fresh entries that the uplink has released */
 	bool closed;
 	struct entry *aside; /* the suspects, */
 	unsigned aside_count;
@@ -48,9 +49,10 @@ struct queue {
 	int64_t delivering_since; /* since when it delivers, or not, CLOCK_MONOTONIC ns */
 	size_t waiting_bytes;     /* of fresh entries that wait */
 	struct trough trough;     /* of these, since it delivers */
-	struct entry *replay_first, **replay_last; /* that wait */
-	size_t replay_bytes;                       /* that wait or are taken, without suspects */
-	GArray *replayed; /* int64_t: ids of the replayed ones that the uplink released */
+	struct line replay;       /* that wait, */
+	size_t suspect_bytes;     /* suspects among these, */
+	size_t replay_bytes;      /* and what waits or is taken, without suspects */
+	GArray *replayed;         /* int64_t: ids of the replayed ones that the uplink released */
 	struct refused_span *refused, **refused_last;
 	unsigned refused_count;
 	bool ended; /* the output is gone */
@@ -60,7 +62,8 @@ struct queue {
 /* Call these with the lock held. */
 struct entry *queue_unlink_first(struct queue *queue);
 void queue_settle(struct queue *queue, const struct entry *entry);
-void queue_put_first(struct queue *queue, struct entry *entry);
+struct entry *queue_unlink_suspect(struct queue *queue); /* the first, if any waits */
+void queue_put_back(struct queue *queue, struct entry *entry);
 
 /* Enters a fresh entry as dropped, or as its sender's again if that has had no OK, and frees it. */
 void queue_drop(struct queue *queue, struct entry *entry, enum account_row row);
@@ -86,7 +89,8 @@ static inline void queue_poke(struct queue *queue)
 void backlog_init(struct queue *queue);
 void backlog_free(struct queue *queue);
 struct entry *backlog_unlink(struct queue *queue);
-void backlog_put_first(struct queue *queue, struct entry *entry);
+void backlog_put_back_one(struct queue *queue, struct entry *entry);
+struct entry *backlog_unlink_suspect(struct queue *queue); /* the first, if any waits */
 void backlog_released(struct queue *queue, const struct entry *entry);
 bool backlog_is_among(const struct entry *entry, const int64_t *ids, unsigned count);
 

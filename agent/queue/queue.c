@@ -18,7 +18,7 @@ struct queue *queue_create(
 	queue->limits = *limits;
 	queue->wake = wake;
 	queue->data = data;
-	queue->last = &queue->first;
+	line_init(&queue->fresh);
 	quota_init(&queue->quota);
 	pthread_mutex_init(&queue->lock, NULL);
 	backlog_init(queue);
@@ -84,18 +84,20 @@ struct queue_treatment queue_treatment(struct queue *queue)
 
 /* These are called with the lock held */
 
+static struct entry *unlink_at(struct queue *queue, struct entry **at)
+{
+	queue->waiting_bytes -= entry_bytes(*at);
+	return line_unlink(&queue->fresh, at);
+}
+
 struct entry *queue_unlink_first(struct queue *queue)
 {
-	struct entry *entry = queue->first;
+	return queue->fresh.first ? unlink_at(queue, &queue->fresh.first) : NULL;
+}
 
-	if (entry) {
-		queue->first = entry->next;
-		if (!queue->first)
-			queue->last = &queue->first;
-		entry->next = NULL;
-		queue->waiting_bytes -= entry_bytes(entry);
-	}
-	return entry;
+struct entry *queue_unlink_suspect(struct queue *queue)
+{
+	return unlink_at(queue, queue->fresh.end);
 }
 
 /* A fresh entry was released, dropped or stored. */
@@ -107,12 +109,9 @@ void queue_settle(struct queue *queue, const struct entry *entry)
 		queue->unsettled--;
 }
 
-void queue_put_first(struct queue *queue, struct entry *entry)
+void queue_put_back(struct queue *queue, struct entry *entry)
 {
-	if (!queue->first)
-		queue->last = &entry->next;
-	entry->next = queue->first;
-	queue->first = entry;
+	line_put_back(&queue->fresh, entry);
 	queue->waiting_bytes += entry_bytes(entry);
 }
 
@@ -196,8 +195,7 @@ static void append(struct queue *queue, struct entry *entry)
 	queue->live++;
 	queue->came += entry->batch->count;
 	entry->number = ++queue->pushed;
-	*queue->last = entry;
-	queue->last = &entry->next;
+	line_insert(&queue->fresh, queue->fresh.end, entry);
 	if (queue->spooled && (!queue->delivering || queue->waiting_bytes > queue->limits.bytes / 2))
 		queue_poke(queue);
 	queue_wake(queue);
@@ -249,13 +247,25 @@ void queue_close(struct queue *queue)
 
 /* The uplink */
 
+/* The first in @line, with the lock held. Suspects wait if the server takes others. */
+static struct entry *first_of(const struct queue *queue, const struct line *line)
+{
+	return line_has_only_suspects(line) && queue->proven && !queue->closed ? NULL : line->first;
+}
+
 /* Takes the oldest fresh entry, or else one from disk; the lock is held. What may have no answer for long is
- * better one that is on disk: what is fresh can be stored meanwhile. */
+ * better one that is on disk: what is fresh can be stored meanwhile. Suspects come last. */
 static struct entry *choose(struct queue *queue)
 {
-	if (!queue->delivering && !queue->busy && !queue->closed && queue->replay_first)
-		return queue->replay_first;
-	return queue->first || queue->closed ? queue->first : queue->replay_first;
+	struct entry *fresh = first_of(queue, &queue->fresh), *replay = first_of(queue, &queue->replay);
+
+	if (queue->closed)
+		return fresh;
+	if (fresh && replay && entry_is_suspect(fresh) != entry_is_suspect(replay))
+		return entry_is_suspect(fresh) ? replay : fresh;
+	if (!queue->delivering && !queue->busy && replay)
+		return replay;
+	return fresh ? fresh : replay;
 }
 
 static struct entry *take(struct queue *queue, bool fresh_only)
@@ -263,7 +273,7 @@ static struct entry *take(struct queue *queue, bool fresh_only)
 	struct entry *entry;
 
 	pthread_mutex_lock(&queue->lock);
-	entry = fresh_only ? queue->first : choose(queue);
+	entry = fresh_only ? first_of(queue, &queue->fresh) : choose(queue);
 	if (entry && queue->taken && queue->taken_bytes + entry_bytes(entry) > queue->limits.bytes / 2)
 		entry = NULL;
 	if (entry) {
@@ -302,9 +312,9 @@ static void put_back(struct queue *queue, struct entry *entry)
 		queue->replay_bytes -= entry->spool_id ? entry_bytes(entry) : 0;
 		aside_add(queue, entry);
 	} else if (entry->spool_id) {
-		backlog_put_first(queue, entry);
+		backlog_put_back_one(queue, entry);
 	} else {
-		queue_put_first(queue, entry);
+		queue_put_back(queue, entry);
 	}
 	if (queue->ended)
 		drop_waiting(queue, false);
@@ -408,7 +418,7 @@ void queue_read_wait(struct queue *queue, int64_t *wait_ns, bool *grows)
 
 	pthread_mutex_lock(&queue->lock);
 	trough_note(&queue->trough, queue->waiting_bytes, now);
-	*wait_ns = queue->first ? now - queue->first->came : 0;
+	*wait_ns = queue->fresh.first ? now - queue->fresh.first->came : 0;
 	*grows = trough_grows(&queue->trough);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -448,19 +458,11 @@ size_t queue_limit(struct queue *queue)
 /* Unlinks the first that cannot be read again; with the lock held. */
 static struct entry *unlink_handed(struct queue *queue)
 {
-	struct entry **at = &queue->first, *entry;
+	struct entry **at = &queue->fresh.first;
 
 	while (*at && !(*at)->receipt)
 		at = &(*at)->next;
-	entry = *at;
-	if (entry) {
-		*at = entry->next;
-		if (!*at)
-			queue->last = at;
-		entry->next = NULL;
-		queue->waiting_bytes -= entry_bytes(entry);
-	}
-	return entry;
+	return *at ? unlink_at(queue, at) : NULL;
 }
 
 /* Returns how many items nobody has any more. */

@@ -92,8 +92,8 @@ uint64_t queue_came(struct queue *queue, uint64_t *replay_floor);
 void queue_want_replay(struct queue *queue, double items);
 
 /*
- * Puts an entry that was taken back to the front. Give several back in reverse order. After queue_end it is
- * dropped and counted.
+ * Puts an entry that was taken back to the front; a suspect is set aside, or goes behind all others if there
+ * is no room (aside.h). Give several back in reverse order. After queue_end it is dropped and counted.
  */
 void queue_give_back(struct queue *queue, struct entry *entry);
 

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from expect import key_of
+from expect import end_load, key_of
 from rig.load import LOAD
 from rig.moody import CLOSE, HALF, OK, SILENT, Moody, MoodyWeb
 from rig.process import wait_until
@@ -92,6 +92,30 @@ def test_one_span_fails(node, word, words, size):
         if size != "0":
             wait_until(lambda: node.status()["spool"]["batches"] == 0, 10, "the spool to be empty")
             refused(node, words)
+        node.agent.stop()
+
+
+def test_six_adjacent_batches(node):
+    """The collector is silent on more batches in the spool than are set aside: it gets all others, and each bad span is found."""
+    total, batch, six = 2000, 20, set(range(0, 120, 20))
+    keys = {(0, 0, n) for n in six}
+    server = Moody(node, lambda messages: OK if keys.isdisjoint(key_of(decode(each)) for each in messages) else SILENT)
+    node.start_agent(server.port, output=dict(QUICK, batch_spans=batch, retry_max="20ms"))
+    node.run([LOAD, "-n", total])
+    node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
+    with server:
+        node.wait_ledger(lambda ledger: ledger.sent >= total - len(six) * batch, 60, "all others to be delivered")
+        load = node.start([node.built(LOAD), "-P", MORE, "-n", 10**6, "-r", RATE])
+        node.wait_ledger(lambda ledger: ledger.dropped >= len(six), 180, "the bad ones to be found")
+        more = sum(end_load(load).values())
+        ledger = node.wait_ledger(
+            lambda ledger: ledger.read >= total + more and ledger.idle() and not ledger.spooled, 60, "all to be settled"
+        )
+        ids = ids_of(server)
+        assert set(ids) == set(range(total)) - six
+        assert len(ids) - len(set(ids)) <= ledger.sent_again
+        assert ledger.dropped == ledger.dropped_for("refused") == len(six), str(ledger)
+        assert ledger.spans == total + more == ledger.sent + ledger.dropped
         node.agent.stop()
 
 

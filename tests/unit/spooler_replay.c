@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "output/spool/drain.h"
 #include "output/spool/pace.h"
+#include "queue/aside.h"
 #include "queue/backlog.h"
 #include "spooler_rig.h"
 
@@ -273,6 +274,48 @@ START_TEST(test_prefetch_is_bounded)
 }
 END_TEST
 
+/* Not a suspect, which may be all that there is for a moment. */
+static struct entry *take_other(void)
+{
+	struct entry *entry;
+
+	while (entry_is_suspect(entry = take_one()))
+		queue_give_back(queue, entry);
+	return entry;
+}
+
+static bool all_but_suspects(void)
+{
+	return row(SPANS_SPOOLED) == (ASIDE_MAX + 2) * SPANS;
+}
+
+/* More batches on which the collector fails than are set aside: others are handed over to try it with. */
+START_TEST(test_others_than_suspects)
+{
+	struct entry *entry;
+
+	start(64 * MIB, 100, 1);
+	push(20, 300);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	for (int i = 0; i < ASIDE_MAX + 2; i++) {
+		entry = take_other();
+		ck_assert_int_eq(entry->spool_id, i + 1);
+		entry->failures = ENTRY_FAILURES_MAX;
+		queue_give_back(queue, entry);
+	}
+	queue_set_delivering(queue, true);
+	sent(take_other(), NULL);
+	take_until(all_but_suspects, NULL);
+	ck_assert_uint_eq(aside_spans(queue), ASIDE_MAX * SPANS);
+	while ((entry = aside_take(queue)))
+		sent(entry, NULL);
+	wait_until(is_empty);
+	assert_balance();
+	stop();
+}
+END_TEST
+
 /*
  * A stop in the middle of batches, of one row or of several, and of a suspect: what arrived of them does not
  * come again after the next start.
@@ -321,6 +364,7 @@ TCase *spooler_replay_cases(void)
 	tcase_add_test(tcase, test_drain);
 	tcase_add_test(tcase, test_says_when_it_will_be_empty);
 	tcase_add_test(tcase, test_prefetch_is_bounded);
+	tcase_add_test(tcase, test_others_than_suspects);
 	tcase_add_loop_test(tcase, test_parts_over_a_restart, 1, 4);
 	return tcase;
 }

@@ -107,6 +107,50 @@ START_TEST(bad_span_is_found)
 }
 END_TEST
 
+/* More batches than are set aside, one after the other. */
+#define IN_A_ROW (ASIDE_MAX + 2)
+
+static bool first_of_a_row(const char *span)
+{
+	return number_of(span) < IN_A_ROW * IN_BATCH && number_of(span) % IN_BATCH == 0;
+}
+
+/* The same as push_many, of a batch from disk. */
+static void replay_many(struct rig *rig, int spans)
+{
+	struct batch *batch = batch_create(BATCH_ZIPKIN_SPANS, 0, 0);
+	struct entry *entry;
+	char span[32];
+
+	while (spans-- > 0) {
+		snprintf(span, sizeof(span), "span %u", rig->pushed++);
+		batch_add(batch, (const uint8_t *)span, strlen(span), clock_wall());
+	}
+	entry = entry_create(batch);
+	entry->spool_id = rig->pushed;
+	backlog_replay(rig->queue, entry);
+}
+
+/* The others arrive nonetheless, fresh ones or those on disk, and each bad one is found in the end. */
+START_TEST(more_than_are_set_aside)
+{
+	struct rig rig;
+
+	open_rig(&rig);
+	rig.peer->bad = first_of_a_row;
+	rig.peer->bad_act = _i & 1 ? PEER_GARBAGE : PEER_SILENT;
+	backlog_attach(rig.queue, 1000000);
+	for (int i = 0; i < IN_A_ROW + BATCHES; i++)
+		_i & 2 ? replay_many(&rig, IN_BATCH) : push_many(&rig, IN_BATCH);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) >= BATCHES * IN_BATCH);
+	run_until_dropped(&rig, IN_A_ROW);
+	assert_all_but_bad(&rig);
+	ck_assert_uint_eq(state_of(&rig).suspects.spans, 0);
+	rig_close(&rig);
+}
+END_TEST
+
 /* HTTP's answer that says nothing. */
 START_TEST(status_500)
 {
@@ -150,7 +194,7 @@ START_TEST(server_that_fails_on_everything)
 	ACT(rig.peer, PEER_OK);
 	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
 	assert_all_arrived(&rig);
-	ck_assert(state_of(&rig).up);
+	RUN_UNTIL(&rig, state_of(&rig).up);
 	rig_close(&rig);
 }
 END_TEST
@@ -258,6 +302,7 @@ TCase *uplink_suspects(void)
 	TCase *tests = tcase_create("suspects");
 
 	tcase_add_loop_test(tests, bad_span_is_found, 0, 2 * (int)LENGTH(failures));
+	tcase_add_loop_test(tests, more_than_are_set_aside, 0, 4);
 	tcase_add_test(tests, status_500);
 	tcase_add_test(tests, server_that_fails_on_everything);
 	tcase_add_loop_test(tests, nothing_else_to_send, 0, 2);
