@@ -218,6 +218,12 @@ bool limits_promote(struct connection *connection)
 	return true;
 }
 
+/* Waiting for our answers, or leaving them unread, keeps no more memory than any connection takes. */
+static bool has_unfinished(const struct connection *connection)
+{
+	return connection->begun && (!connection->paused || connection->weighed > CONNECTION_BYTES);
+}
+
 /* Of whoever has the most memory for calls that are not whole, the one that is on its way for longest; and
  * how many such calls there are. */
 static struct connection *find_heaviest(struct inlet *inlet, unsigned *count)
@@ -227,7 +233,7 @@ static struct connection *find_heaviest(struct inlet *inlet, unsigned *count)
 	for (GList *link = inlet->connections.head; link; link = link->next) {
 		struct connection *each = link->data;
 
-		if (!timeouts_is_unfinished(each))
+		if (!has_unfinished(each))
 			continue;
 		(*count)++;
 		if (!heaviest || each->holder->bytes > heaviest->holder->bytes ||
@@ -251,8 +257,8 @@ bool limits_grown(struct connection *connection)
 		if (count < 2) /* a single call has its own bound */
 			return true;
 		inlet_say(inlet, SAY_CROWDED,
-			"%s: connection closed: unfinished calls take more memory than `memory` in [input] "
-			"allows, and this one is the oldest of the sender who uses most of it",
+			"%s: connection closed: unfinished calls take more than their part (at most half) of "
+			"`memory` in [input], and this one is the oldest of the sender who uses most of it",
 			heaviest->peer);
 		connection_close(heaviest, INPUT_CLOSED_CROWDED);
 		if (own)

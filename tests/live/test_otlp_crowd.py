@@ -170,6 +170,28 @@ def test_answers_are_not_read(node, way):
     exactly(ledger.received == ledger.sent == 20, str(ledger))
 
 
+def test_memory_of_those_who_do_not_read(node, sink):
+    """What is begun counts also at a connection whose answers wait to be read: such senders go, and nobody else does."""
+    _, port = start(node, sink, input={"memory": "64M", "timeout": "60s"})
+    many = 12
+    texts = [PREFACE + grpc_text(numbered(59, n, range(50)).SerializeToString()) for n in range(3)]
+    with Crowd(port, many, "grpc-hoard", STRANGER), contextlib.ExitStack() as stack:
+        wait_until(lambda: node.status()["input"]["closed"]["crowded"] >= many - 2, 20, "those with more than their part to go")
+        begun = [stack.enter_context(connect(port)) for _ in texts]
+        for stream, text in zip(begun, texts):
+            stream.sendall(text[:-100])
+        with Grpc(port) as other:
+            exactly(other.hand(numbered(59, 9, [0]))[0] == 200, "others are served")
+        assert states(node)["otlp-grpc"]["bytes"] <= 48 * MIB, str(states(node))
+        for stream, text in zip(begun, texts):
+            stream.sendall(text[-100:])
+        sink.wait_ids(151)
+        exactly(node.status()["input"]["closed"]["crowded"] <= many, "nobody else had to go")
+    ledger = wait_received(node, 151)
+    exactly(ledger.received == ledger.sent == 151, str(ledger))
+    wait_nobody(node)
+
+
 # Requests that are more than they seem
 
 

@@ -8,7 +8,8 @@ Senders who hold connections, as a program of its own, so that it can be another
 stops; `deaf` asks, and never reads the answers; `good` hands over one span (given in base64) on each, and is silent then. A
 connection that is closed is made again, unless it is a good one. With `http-` or `grpc-` before it, a mode (but not `good`) is
 one of senders of OTLP, who have two more: `head`, for whom the headers do not end, and `fat`, the same with as many of them as
-there may be. It prints the number of those that it has made, once all
+there may be. `grpc-hoard` sends all but the last byte of the largest call there may be, and asks then, on the same connection,
+until it would have to read the answers. It prints the number of those that it has made, once all
 were, and goes on until its input ends.
 """
 
@@ -40,6 +41,9 @@ HTTP = {
     "ask": 100 * b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     "byte": b"\x00",
 }
+LARGEST = 16 << 20
+WHOLE = b"\x00" + struct.pack("!I", LARGEST) + bytes(LARGEST - 1)  # but for a byte
+DAMAGED = b"\x00" + struct.pack("!I", 1200) + b"\xff" * 1200  # so few of them are read at a time that all may be begun
 GRPC = {
     "begin": PREFACE + h2frame(1, 4, 1, FIELDS) + h2frame(0, 0, 1, b"\x00\x00\x10\x00\x00"),
     "head": PREFACE + h2frame(1, 0, 1, FIELDS),
@@ -47,6 +51,7 @@ GRPC = {
     "ask": h2frame(6, 0, 0, bytes(8)),
     "byte": h2frame(0, 0, 1, b"\x00"),
 }
+HOARDED = 4000
 SCRIBE = {"begin": CALL, "ask": QUESTION, "byte": b"\x00"}
 PROTOCOLS = {"http": HTTP, "grpc": GRPC, "scribe": SCRIBE}
 
@@ -70,7 +75,7 @@ def log(span):
 def connect(port, mode):
     local = "/" in port
     stream = socket.socket(socket.AF_UNIX if local else socket.AF_INET)
-    if mode.endswith("deaf"):  # what it does not read is not to fit into the kernel
+    if mode.endswith(("deaf", "hoard")):  # what it does not read is not to fit into the kernel
         stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     stream.connect(port if local else ("127.0.0.1", int(port)))
     return stream
@@ -97,11 +102,23 @@ def speak(stream, mode, span):
         stream.sendall(log(span))
         stream.settimeout(20)
         stream.recv(100)
+    elif mode == "hoard":
+        hoard(stream)
     elif mode == "deaf":
         stream.sendall(PREFACE if words is GRPC else b"")
         stream.setblocking(False)
         for _ in range(10000):
             stream.send(words["ask"])
+
+
+def hoard(stream):
+    """Answers of full length, as their table has no room; a thousand more than fit into the kernel and the agent."""
+    stream.sendall(PREFACE + h2frame(4, 0, 0, struct.pack("!HI", 1, 0)) + h2frame(1, 4, 1, FIELDS))
+    for at in range(0, len(WHOLE), 16384):
+        stream.sendall(h2frame(0, 0, 1, WHOLE[at : at + 16384]))
+    stream.settimeout(1)
+    for number in range(3, 2 * HOARDED, 2):
+        stream.sendall(h2frame(1, 4, number, FIELDS) + h2frame(0, 1, number, DAMAGED))
 
 
 def main():
