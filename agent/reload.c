@@ -45,6 +45,28 @@ static int load(struct reload *reload, struct config *fresh)
 	return 0;
 }
 
+static int move(struct reload *reload, const struct config *merged, bool http)
+{
+	if (http && http_move(reload->http, merged->http) != 0)
+		return -1;
+	if (inputs_move(reload->inputs, reload->config, merged) == 0)
+		return 0;
+	if (http)
+		http_move_back(reload->http, reload->config->http);
+	return -1;
+}
+
+/* To their addresses of now, of which one may have been another one's. */
+static int move_all(struct reload *reload, const struct config *merged, bool http)
+{
+	int status;
+
+	inputs_share(reload->inputs, true);
+	status = move(reload, merged, http);
+	inputs_share(reload->inputs, false);
+	return status;
+}
+
 /* What may fail comes first, and is undone if a later step fails. */
 static int apply(struct reload *reload, const struct config *merged, unsigned changes)
 {
@@ -52,13 +74,7 @@ static int apply(struct reload *reload, const struct config *merged, unsigned ch
 
 	if (!outputs)
 		return -1;
-	if (changes & CONFIG_CHANGES_HTTP && http_move(reload->http, merged->http) != 0) {
-		outputs_abandon(outputs);
-		return -1;
-	}
-	if (inputs_move(reload->inputs, reload->config, merged) != 0) {
-		if (changes & CONFIG_CHANGES_HTTP)
-			http_move_back(reload->http, reload->config->http);
+	if (move_all(reload, merged, changes & CONFIG_CHANGES_HTTP) != 0) {
 		outputs_abandon(outputs);
 		return -1;
 	}

@@ -88,34 +88,67 @@ static bool moves(size_t index, const struct config *from, const struct config *
 	return strcmp(from->input[index], to->input[index]) != 0;
 }
 
-static int move_all(struct inputs *inputs, const struct config *running, const struct config *config)
+/* Those that have moved, in their order. */
+struct moved {
+	size_t index[INPUTS], count;
+};
+
+static bool is_among(const struct moved *moved, size_t index)
 {
-	for (size_t i = 0; i < INPUTS; i++) {
-		if (!moves(i, running, config) || inlet_move(inputs->input[i].inlet, config->input[i]) == 0)
-			continue;
-		while (i-- > 0)
-			if (moves(i, running, config))
-				inlet_move_back(inputs->input[i].inlet, running->input[i]);
-		return -1;
-	}
-	return 0;
+	size_t i = 0;
+
+	while (i < moved->count && moved->index[i] != index)
+		i++;
+	return i < moved->count;
 }
 
-/* One may move to where another one is until now, which closes its own a moment later. */
-static void share_all(struct inputs *inputs, bool on)
+/* Another one, which moves away later, has the address. */
+static bool is_held(const char *address, const struct moved *moved, const struct config *running)
 {
 	for (size_t i = 0; i < INPUTS; i++)
-		inlet_share(inputs->input[i].inlet, on);
+		if (!is_among(moved, i) && *address && strcmp(running->input[i], address) == 0)
+			return true;
+	return false;
+}
+
+/* The next to move; INPUTS: all have. A path is to be had once who has it has left: where all wait for each
+ * other, ports are shared, and paths cannot be had. */
+static size_t find_next(const struct moved *moved, const struct config *running, const struct config *config)
+{
+	size_t next = INPUTS;
+
+	for (size_t i = 0; i < INPUTS; i++) {
+		if (is_among(moved, i) || !moves(i, running, config))
+			continue;
+		if (!is_held(config->input[i], moved, running))
+			return i;
+		next = MIN(next, i);
+	}
+	return next;
 }
 
 int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config)
 {
-	int status;
+	struct moved moved = {.count = 0};
+	size_t i;
 
-	share_all(inputs, true);
-	status = move_all(inputs, running, config);
-	share_all(inputs, false);
-	return status;
+	while ((i = find_next(&moved, running, config)) < INPUTS) {
+		if (inlet_move(inputs->input[i].inlet, config->input[i]) != 0)
+			break;
+		moved.index[moved.count++] = i;
+	}
+	while (i < INPUTS && moved.count > 0) {
+		size_t last = moved.index[--moved.count];
+
+		inlet_move_back(inputs->input[last].inlet, running->input[last]);
+	}
+	return i < INPUTS ? -1 : 0;
+}
+
+void inputs_share(struct inputs *inputs, bool on)
+{
+	for (size_t i = 0; i < INPUTS; i++)
+		inlet_share(inputs->input[i].inlet, on);
 }
 
 void inputs_configure(struct inputs *inputs, const struct config *config, struct outlets *outlets)

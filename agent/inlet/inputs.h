@@ -12,6 +12,10 @@ struct inputs;
 struct inputs *inputs_create(const struct config *config, struct outlets *outlets,
 	struct statistics *statistics, const struct inlet_options *options);
 
+/* Whether others of ours may listen at their ports, too: one may move to where another one is until now,
+ * which closes its own a moment later. */
+void inputs_share(struct inputs *inputs, bool on);
+
 /* Listens where the configuration says now. -1, having logged why, if an address cannot be had; then nothing
  * has changed. */
 int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config);

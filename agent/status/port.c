@@ -118,7 +118,8 @@ int port_move(struct port *port, const char *address)
 	if (*address) {
 		if (old >= 0)
 			listen_share(old, true);
-		fd = listen_at(address, old >= 0, LISTEN_FIRST_NS, why, sizeof(why));
+		/* an input may share it */
+		fd = listen_at(address, true, LISTEN_FIRST_NS, why, sizeof(why));
 		if (old >= 0)
 			listen_share(old, false);
 		if (fd < 0) {

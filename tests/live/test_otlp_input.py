@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Spans of OpenTelemetry's SDKs, by HTTP and gRPC: each comes out as it was, and once its SDK was told OK it is safe."""
 
+import http.client
 import json
 import os
 import random
@@ -611,6 +612,57 @@ def test_reload_swaps_them(node, sink):
     wait_until(lambda: node.agent.log().count("configuration reloaded") == 2, 10, "the next reload")
     wait_until(lambda: takes(ports[0], Http, 2) and not answers(ports[1]), 10, "one, where the other one was")
     assert not finding(node, "no-program")  # it has others' spans
+
+
+def count_reloads(node):
+    return node.agent.log().count("configuration reloaded")
+
+
+def test_reload_swaps_one_and_the_page(node, sink):
+    """The page has the address that was an input's, which has another one; they swap; and the page comes back to where an input was."""
+    (port, _), other = start(node, sink), free_port()
+    places = [(node.http, port), (port, other), (other, port), ("", other), (other, node.http)]
+    texts = [f"http = 127.0.0.1:{page}\n" if page else "http =\n" for page, _ in places]
+    for turn, ((_, now), (page, then)) in enumerate(zip(places, places[1:])):
+        change(node, (texts[turn], texts[turn + 1]), (f"otlp = 127.0.0.1:{now}", f"otlp = 127.0.0.1:{then}"))
+        wait_until(lambda turn=turn: count_reloads(node) == turn + 1, 10, "the reload")
+
+        def takes():
+            with Http(then) as client:
+                return client.post(body_of(numbered(66, 0, [turn])))[0] == 200
+
+        wait_until(takes, 10, "the input")
+        wait_until(lambda page=page: not page or http_status(page) == 200, 10, "the page")
+
+
+def http_status(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status
+    except OSError:
+        return 0  # it came to who leaves the port
+    finally:
+        connection.close()
+
+
+def test_reload_to_a_path_that_another_one_leaves(node, sink):
+    """Whatever their order; only to swap paths takes two reloads."""
+    paths = [node.path(f"{n}.sock") for n in range(4)]
+    keys = ("scribe", *KEYS.values())
+    node.start_agent(free_port(), output=otlp(sink.port), input=dict(zip(keys, paths)))
+    lines = [f"{key} = {path}" for key, path in zip(keys, paths)]
+    moved = [f"{key} = {path}" for key, path in zip(keys, paths[1:])]
+    change(node, *reversed(list(zip(lines, moved))))
+    wait_until(lambda: count_reloads(node) == 1, 10, "the reload")
+    with Http(paths[2]) as client, Grpc(paths[3]) as channel:
+        exactly(client.hand(numbered(67, 0, [0]))[0] == channel.hand(numbered(67, 0, [1]))[0] == 200, "both have moved")
+    assert not os.path.exists(paths[0])
+    change(node, (moved[1], f"{keys[1]} = {paths[3]}"), (moved[2], f"{keys[2]} = {paths[2]}"))
+    wait_until(lambda: "configuration not reloaded" in node.agent.log(), 10, "a swap to be refused")
+    assert f"cannot listen on {paths[3]}: Address already in use (`otlp` in [input]" in node.agent.log()
+    with Http(paths[2]) as client, Grpc(paths[3]) as channel:
+        exactly(client.hand(numbered(67, 0, [2]))[0] == channel.hand(numbered(67, 0, [3]))[0] == 200, "nothing has changed")
 
 
 def test_address_is_taken(node, sink):
