@@ -135,9 +135,11 @@ bool call_enter(
 			"%s: refused %u of %u messages: %s", call->connection->peer,
 			call->messages - taken->taken, call->messages, taken->why);
 	count(taken->taken ? &group->change : &change, taken);
-	if (taken->taken)
+	if (taken->taken) {
 		group_add(group, call, weight);
-	else
-		ledger_post(&change);
-	return taken->taken > 0;
+		return true;
+	}
+	ledger_post(&change);
+	group_give_up(call->connection->inlet, group);
+	return false;
 }

@@ -81,6 +81,21 @@ static void group_free(struct inlet *inlet, struct group *group)
 	g_free(group);
 }
 
+static bool is_empty(const struct group *group)
+{
+	return !group->spans->count && (!group->messages || !group->messages->count);
+}
+
+void group_give_up(struct inlet *inlet, struct group *group)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(inlet->open); i++)
+		if (inlet->open[i] == group && is_empty(group)) {
+			inlet->open[i] = NULL;
+			group_free(inlet, group);
+			return;
+		}
+}
+
 /* Its calls are answered; the group is over. */
 static void answer_group(struct inlet *inlet, struct group *group, enum answer answer)
 {
@@ -96,9 +111,16 @@ static void answer_group(struct inlet *inlet, struct group *group, enum answer a
 	group_free(inlet, group);
 }
 
+/* Outputs that were taken up since it was opened, and would drop as too large what was good for those of
+ * before, get none of it. */
 static bool hand_items(
 	struct inlet *inlet, struct group *group, struct ledger *change, const struct items *items)
 {
+	const enum kind kind = batch_kind(items->batch->format);
+
+	call_take_up_outlets(inlet);
+	if (items_count(items) && fanout_largest(inlet->fanout, kind) < group->largest[kind])
+		return false;
 	return fanout_hand_for(inlet->fanout, group->receipt, change, items, clock_monotonic());
 }
 
@@ -213,9 +235,4 @@ void group_end_all(struct inlet *inlet)
 {
 	while (inlet->groups.head)
 		answer_group(inlet, inlet->groups.head->data, ANSWER_TRY_LATER);
-	for (size_t i = 0; i < G_N_ELEMENTS(inlet->open); i++) {
-		if (inlet->open[i])
-			group_free(inlet, inlet->open[i]);
-		inlet->open[i] = NULL;
-	}
 }

@@ -327,6 +327,10 @@ struct group *group_open(const struct connection *connection, const struct weigh
 void group_add(struct group *group, struct call *call, const struct weight *weight);
 void group_forget_call(struct call *call);
 
+/* Nothing was added to it by a call for which it was opened: the next one opens it anew, for the outputs that
+ * there are then. */
+void group_give_up(struct inlet *inlet, struct group *group);
+
 /* Hands over those that are open. */
 void group_hand(struct inlet *inlet);
 

@@ -635,6 +635,22 @@ def test_reload_swaps_one_and_the_page(node, sink):
         wait_until(lambda page=page: not page or http_status(page) == 200, 10, "the page")
 
 
+@pytest.mark.parametrize("way", KEYS)
+def test_reload_after_a_call_that_was_refused(node, sink, way):
+    """What is too large for the outputs of now is refused, also if it was not for those that a call of before met."""
+    ports = start(node, sink, output={"batch_size": "512K"})
+    large, larger = span_of(68, 0, 0), span_of(68, 0, 1)
+    large.name, larger.name = "x" * 100000, "x" * 600000
+    with client_of(ports, way) as client:
+        exactly(client.hand(request_of([larger]))[0] == 200, "it is refused for good")
+        change(node, ("batch-size = 512K", "batch-size = 16K"))
+        wait_until(lambda: count_reloads(node) == 1, 10, "the reload")
+        exactly(client.hand(request_of([large]))[0] == 200, "and this one, too")
+        exactly(client.hand(numbered(68, 1, [0]))[0] == 200, "others are taken")
+    ledger = wait_received(node, 1)
+    exactly((ledger.received, ledger.refused_for("oversize"), ledger.dropped) == (1, 2, 0), str(ledger))
+
+
 def http_status(port):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
