@@ -99,6 +99,18 @@ void holders_weigh_out(struct connection *connection)
 	weigh(connection, 0);
 }
 
+unsigned holders_count(const struct inlet *inlet)
+{
+	unsigned count = 0;
+	GHashTableIter iter;
+	gpointer each;
+
+	g_hash_table_iter_init(&iter, inlet->holders);
+	while (g_hash_table_iter_next(&iter, NULL, &each))
+		count += ((const struct holder *)each)->connections > 0;
+	return count;
+}
+
 const struct holder *holders_largest(const struct inlet *inlet)
 {
 	const struct holder *largest = NULL;

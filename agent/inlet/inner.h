@@ -250,6 +250,9 @@ void holders_weigh(struct connection *connection);
 /* There is none any more. */
 void holders_weigh_out(struct connection *connection);
 
+/* How many have any; guests are none. */
+unsigned holders_count(const struct inlet *inlet);
+
 /* Who has the most connections; NULL: nobody has any. */
 const struct holder *holders_largest(const struct inlet *inlet);
 

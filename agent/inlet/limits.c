@@ -101,9 +101,9 @@ struct claim {
 static struct claim make_claim(const struct inlet *inlet, const struct peer *peer, unsigned most)
 {
 	struct claim claim = {.holder = holders_find(inlet, peer)};
-	unsigned holders = g_hash_table_size(inlet->holders) + (claim.holder ? 0 : 1);
+	bool holds = claim.holder && claim.holder->connections;
 
-	claim.share = MAX(most / MAX(holders, 1), 1);
+	claim.share = MAX(most / (holders_count(inlet) + !holds), 1);
 	claim.due = !claim.holder || claim.holder->connections < claim.share;
 	return claim;
 }

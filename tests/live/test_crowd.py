@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """More senders than the intake has room for: who holds connections without use, or far more than others, makes room."""
 
+import contextlib
 import os
 import resource
 import socket
@@ -119,6 +120,28 @@ def test_share_of_a_user(node):
             assert client.log([message(53, n, 1)]) == 0
             client.close()
     assert node.status()["input"]["turned_away"] == 1
+
+
+def test_guests_have_no_share(node):
+    """Whoever has no place makes nobody's share smaller."""
+    sink = IdSink(node, free_port()).start()
+    port = start_agent(node, sink.port, input={"connections": 8})
+
+    def crowd(count, user):
+        return Crowd(port, count, "good", STRANGER + user, message(58, user, 0))
+
+    with contextlib.ExitStack() as stack:
+        assert stack.enter_context(Client(port)).log([message(59, 0, 0)]) == 0
+        others = [crowd(1, n) for n in range(7)]
+        guests = [stack.enter_context(crowd(1, 10 + n)) for n in range(4)]
+        exactly(node.status()["input"]["turned_away"] == len(guests), "these are guests, for five seconds")
+        for other in others:
+            other.__exit__()
+        wait_until(lambda: node.status()["input"]["connections"] == 1, 10, "the others to go")
+        for n in range(7):
+            assert stack.enter_context(Client(port)).log([message(59, 1, n)]) == 0
+        stack.enter_context(crowd(4, 20))
+        wait_until(lambda: node.status()["input"]["largest"] == 4, 10, "a half for each")
 
 
 def test_more_leaves_than_places(node):
