@@ -6,6 +6,8 @@
 
 #include <glib.h>
 
+#include "base/sanitize.h"
+
 static const char *skip_scheme(const char *text)
 {
 	return g_ascii_strncasecmp(text, "http://", 7) ? text : text + 7;
@@ -16,11 +18,8 @@ static bool decode(const char *start, const char *end, char *out, size_t size)
 {
 	g_autofree char *text = g_uri_unescape_segment(start, end, NULL);
 
-	if (!text || strlen(text) >= size)
+	if (!text || strlen(text) >= size || words_have_control(text))
 		return false;
-	for (const char *at = text; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			return false;
 	memcpy(out, text, strlen(text) + 1);
 	return true;
 }

@@ -89,6 +89,14 @@ void words_clean(char *text, size_t size)
 	}
 }
 
+bool words_have_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	return false;
+}
+
 bool words_readable(const uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < size; i++)

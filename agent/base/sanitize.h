@@ -34,6 +34,9 @@ char *words_show(const char *text);
  */
 void words_clean(char *text, size_t size);
 
+/* Whether a control character of ASCII is in it. */
+bool words_have_control(const char *text);
+
 /* Whether these bytes look like readable text. */
 bool words_readable(const uint8_t *data, size_t size);
 

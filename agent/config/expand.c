@@ -8,15 +8,9 @@
 
 #include <glib.h>
 
-#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+#include "base/sanitize.h"
 
-static bool is_text(const char *value)
-{
-	for (const char *at = value; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			return false;
-	return g_utf8_validate(value, -1, NULL);
-}
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
 
 /* Appends the variable that begins behind the "${" at @at, and returns what follows its "}". */
 static const char *expand_one(GString *out, const char *at, char *error, size_t error_size)
@@ -44,7 +38,7 @@ static const char *expand_one(GString *out, const char *at, char *error, size_t 
 			name);
 		return NULL;
 	}
-	if (value && !is_text(value)) {
+	if (value && (words_have_control(value) || !g_utf8_validate(value, -1, NULL))) {
 		snprintf(
 			error, error_size, "the variable `%.64s` of the environment is not UTF-8 text", name);
 		return NULL;

@@ -16,7 +16,7 @@ char **globs_split(const char *text)
 	return list;
 }
 
-static bool is_among(char *const *list, size_t count, const char *name)
+bool globs_have(char *const *list, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(list[i], name))
@@ -60,7 +60,7 @@ static int check(
 	const char *wrong = g_strv_length(list) > GLOBS_MAX ? "has more than 64 names" : NULL;
 
 	for (size_t i = 0; list[i] && !wrong; i++)
-		wrong = is_among(list, i, list[i]) ? "has a name twice" : find(list[i]);
+		wrong = globs_have(list, i, list[i]) ? "has a name twice" : find(list[i]);
 	if (wrong)
 		snprintf(error, size, "%s; it must be names of %s", wrong, what);
 	return wrong ? -1 : 0;

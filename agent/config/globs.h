@@ -12,6 +12,9 @@
 /* The names without what is around them; g_strfreev is due. */
 char **globs_split(const char *text);
 
+/* Whether it is among the first @count. */
+bool globs_have(char *const *list, size_t count, const char *name);
+
 /* Returns 0, or -1 with @error saying what is wrong. */
 int globs_check(const char *text, char *error, size_t size);
 

@@ -58,14 +58,6 @@ static const char *find_glob(char *const *globs, struct text key)
 
 /* Checking */
 
-static bool has_before(char *const *list, size_t count, const char *word)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(list[i], word))
-			return true;
-	return false;
-}
-
 /* Of a glob, and of a key that is to be renamed. */
 static const char *fault_of_key(const char *key)
 {
@@ -97,18 +89,19 @@ static int say_fault(const char *at, const char *fault, char *error, size_t size
 /* Checks that there is something between all commas, no more than may be, and nothing twice. */
 static int check_list(char *const *list, const char *what, char *error, size_t size)
 {
+	if (g_strv_length((char **)list) > TAGRULES_MAX) {
+		snprintf(error, size, "is not valid: there can be %d at most", TAGRULES_MAX);
+		return -1;
+	}
 	for (size_t i = 0; list[i]; i++) {
 		if (!*list[i]) {
 			snprintf(error, size, "is not valid: a comma has no %s before or after it", what);
 			return -1;
 		}
-		if (has_before(list, i, list[i]))
+		if (globs_have(list, i, list[i]))
 			return say_fault(list[i], "it is there twice", error, size);
 	}
-	if (g_strv_length((char **)list) <= TAGRULES_MAX)
-		return 0;
-	snprintf(error, size, "is not valid: there can be %d at most", TAGRULES_MAX);
-	return -1;
+	return 0;
 }
 
 /* Checks the list, and each by itself. */

@@ -12,6 +12,7 @@
 
 #include "base/address.h"
 #include "base/proxyurl.h"
+#include "base/sanitize.h"
 #include "config/choice.h"
 #include "config/contexts.h"
 #include "config/globs.h"
@@ -97,14 +98,6 @@ bool config_value_equal(const struct config_key *key, const void *one, const voi
 			    : *number_field(one, key) == *number_field(other, key);
 }
 
-static bool has_control(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			return true;
-	return false;
-}
-
 /* Of the characters that a URL's path and query may have as they are; others stand there as %XX. */
 static bool is_path(const char *text)
 {
@@ -148,19 +141,20 @@ static bool valid_text(enum config_type type, const char *value)
 	if ((type == ADDRESS_OR_NONE || type == SOCKET_OR_NONE) && !*value)
 		return true;
 	if (type == SOCKET_OR_NONE && *value == '/')
-		return strlen(value) < SOCKET_PATH_SIZE && !has_control(value) && !config_text_trap(value);
+		return strlen(value) < SOCKET_PATH_SIZE && !words_have_control(value) &&
+		       !config_text_trap(value);
 	if (type == TAGS)
-		return tags_parse(&tags, value, error, sizeof(error)) == 0 && !has_control(value);
+		return tags_parse(&tags, value, error, sizeof(error)) == 0 && !words_have_control(value);
 	if (type == TAG_GLOBS)
 		return !*value || tagrules_check_globs(value, error, sizeof(error)) == 0;
 	if (type == TAG_RENAMES)
 		return !*value || tagrules_check_renames(value, error, sizeof(error)) == 0;
 	if (type == TEXT)
-		return !has_control(value) && !config_text_trap(value);
+		return !words_have_control(value) && !config_text_trap(value);
 	if (type == FILE_OR_NONE && !*value)
 		return true;
 	if (type == FOLDER || type == FILE_OR_NONE)
-		return *value == '/' && !has_control(value) && !config_text_trap(value);
+		return *value == '/' && !words_have_control(value) && !config_text_trap(value);
 	if (type == PATH)
 		return value[0] == '/' && is_path(value);
 	if (type == ADDRESSES)

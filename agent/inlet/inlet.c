@@ -275,11 +275,6 @@ static void *run(void *data)
 
 /* The owner */
 
-static void wake(struct inlet *inlet)
-{
-	waker_wake(inlet->wake);
-}
-
 static void take_limits(struct inlet *inlet, const struct config *config, unsigned connections)
 {
 	struct inlet_limits *limits = &inlet->limits;
@@ -394,7 +389,7 @@ static void settle(struct inlet *inlet, const char *address, int fd, const char 
 	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
 	g_strlcpy(inlet->state.error, error, sizeof(inlet->state.error));
 	pthread_mutex_unlock(&inlet->lock);
-	wake(inlet);
+	waker_wake(inlet->wake);
 }
 
 int inlet_move(struct inlet *inlet, const char *address)
@@ -433,7 +428,7 @@ void inlet_configure(
 	pthread_mutex_lock(&inlet->lock);
 	take_limits(inlet, config, connections);
 	pthread_mutex_unlock(&inlet->lock);
-	wake(inlet);
+	waker_wake(inlet->wake);
 }
 
 void inlet_stop(struct inlet *inlet)
@@ -441,7 +436,7 @@ void inlet_stop(struct inlet *inlet)
 	pthread_mutex_lock(&inlet->lock);
 	inlet->stop = true;
 	pthread_mutex_unlock(&inlet->lock);
-	wake(inlet);
+	waker_wake(inlet->wake);
 }
 
 void inlet_destroy(struct inlet *inlet)
@@ -449,7 +444,7 @@ void inlet_destroy(struct inlet *inlet)
 	pthread_mutex_lock(&inlet->lock);
 	inlet->stop = inlet->finish = true;
 	pthread_mutex_unlock(&inlet->lock);
-	wake(inlet);
+	waker_wake(inlet->wake);
 	pthread_join(inlet->thread, NULL);
 	inlet_free(inlet);
 }

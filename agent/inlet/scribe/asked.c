@@ -2,7 +2,6 @@
 /* Which traces a sender wants to have whole, and which he is told that others want: queue/wanted.h. */
 #include "base/clock.h"
 #include "inlet/scribe/scribe.h"
-#include "queue/wanted.h"
 
 void asked_hear(const struct connection *connection, const struct scribecall *from)
 {
