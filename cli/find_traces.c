@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "output/file/filenames.h"
 
 /* More levels than LTTng writes. */
@@ -52,11 +53,13 @@ static GPtrArray *list(const char *folder, bool (*is)(const char *path))
 	return inside;
 }
 
-/* What is named twice is read once. */
+/* What is named twice is read once. What cannot be reached is left to who reads it, and then says why not. */
 static void add_once(const char *path, GPtrArray *found)
 {
 	char *real = realpath(path, NULL);
 
+	if (!real)
+		real = strdup(path);
 	if (!real || g_ptr_array_find_with_equal_func(found, real, g_str_equal, NULL))
 		free(real);
 	else
@@ -85,26 +88,27 @@ static bool find(const char *path, int depth, GPtrArray *found)
 }
 
 /* A folder with metadata in it is a trace, whatever else is in it. */
-static void add_closed(const char *path, int depth, GPtrArray *closed)
+static bool any_closed(const char *path, int depth)
 {
 	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
-	GPtrArray *inside;
+	g_autoptr(GPtrArray) inside = NULL;
+	bool any = false;
 
 	if (is_file(metadata) || depth >= DEPTH_MAX)
-		return;
+		return false;
 	if (access(path, R_OK | X_OK) != 0) {
-		g_ptr_array_add(closed, g_strdup_printf("%s: %s", strerror(errno), path));
-		return;
+		log_error("%s: %s", strerror(errno), path);
+		return true;
 	}
 	inside = list(path, is_dir);
 	for (guint i = 0; i < inside->len; i++)
-		add_closed(inside->pdata[i], depth + 1, closed);
-	g_ptr_array_unref(inside);
+		any |= any_closed(inside->pdata[i], depth + 1);
+	return any;
 }
 
-void find_closed(const char *dir, GPtrArray *closed)
+bool find_closed(const char *dir)
 {
-	add_closed(dir, 0, closed);
+	return any_closed(dir, 0);
 }
 
 int find_traces(const char *dir, GPtrArray *found, bool quiet)

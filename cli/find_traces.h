@@ -21,8 +21,8 @@ int find_traces(const char *dir, GPtrArray *found, bool quiet);
  */
 bool find_lines(const char *path, GPtrArray *found);
 
-/* Adds to @closed (of g_free'd char *) the folders in @dir and below that cannot be looked into, with the
- * reason: "Permission denied: PATH". */
-void find_closed(const char *dir, GPtrArray *closed);
+/* Logs which folders in @dir and below cannot be looked into, each with the reason; returns whether there are
+ * any. */
+bool find_closed(const char *dir);
 
 #endif

@@ -220,11 +220,13 @@ static bool are_apart(const struct config *config, const GPtrArray *files)
 }
 
 /* A folder may have both. */
-static bool find_all(const char *path, GPtrArray *traces, GPtrArray *files)
+static bool find_all(struct import *import, const char *path, GPtrArray *traces, GPtrArray *files)
 {
+	bool closed = g_file_test(path, G_FILE_TEST_IS_DIR) && find_closed(path);
 	bool any = find_lines(path, files);
 
-	return find_traces(path, traces, any) == 0 || any;
+	import->whole &= !closed;
+	return find_traces(path, traces, any || closed) == 0 || any;
 }
 
 static int run(struct import *import, int argc, char **argv)
@@ -234,14 +236,14 @@ static int run(struct import *import, int argc, char **argv)
 	int status = EXIT_FAILURE;
 	bool found = true;
 
+	import->whole = true;
 	for (int i = 0; i < argc; i++)
-		found &= find_all(argv[i], traces, files);
+		found &= find_all(import, argv[i], traces, files);
 	if (found && import->around && !traces->len)
 		log_error("--around reads LTTng's traces: files of lines have no events");
 	else if (found && import->around)
 		status = around_run(&import->config, import->around, &import->to.printing, traces);
 	else if (found && are_apart(&import->config, files)) {
-		import->whole = true;
 		import->traces = traces->len > 0;
 		import->files = files->len > 0;
 		if (import->traces)
@@ -252,7 +254,7 @@ static int run(struct import *import, int argc, char **argv)
 	}
 	g_ptr_array_unref(traces);
 	g_ptr_array_unref(files);
-	return status;
+	return import->whole ? status : EXIT_FAILURE;
 }
 
 /* Leaves one output, to @server, with the other settings of [output]. */

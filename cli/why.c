@@ -112,17 +112,14 @@ static bool is_folder(const char *path)
  * there. */
 static bool look_into(const char *folder, GPtrArray *traces, bool *all)
 {
-	g_autoptr(GPtrArray) closed = g_ptr_array_new_with_free_func(g_free);
-	bool any;
+	bool any, closed;
 
 	if (!is_folder(folder))
 		return false;
-	find_closed(folder, closed);
-	for (guint i = 0; i < closed->len; i++)
-		log_error("%s", (const char *)closed->pdata[i]);
-	*all &= closed->len == 0;
+	closed = find_closed(folder);
+	*all &= !closed;
 	any = find_traces(folder, traces, true) == 0;
-	if (!any && !closed->len)
+	if (!any && !closed)
 		log_error("%s: there is no CTF trace in it (a folder with a file `metadata`)", folder);
 	return any;
 }

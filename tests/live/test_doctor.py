@@ -18,11 +18,10 @@ import time
 import pytest
 from rig.load import LOAD
 from rig.node import VERSION, build_dir
-from rig.process import PATIENCE, Trouble, free_port, wait_until
+from rig.process import NO_OVERRIDE, PATIENCE, Trouble, free_port, wait_until
 from rig.scribe import Receiver
 from test_reload import Reloader
 
-NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 UNAVAILABLE, CONFIG = 69, 78
 
 

@@ -5,7 +5,10 @@ import json
 import os
 import subprocess
 
+import pytest
+from rig.kerneltrace import KernelTrace, SpanTrace
 from rig.load import LOAD
+from rig.process import NO_OVERRIDE
 from test_files import NONE, files, quick, start_agent, wait_sent  # noqa: F401
 from test_import import record, recording, run_import  # noqa: F401
 
@@ -80,6 +83,36 @@ def test_damage_is_named_and_the_rest_printed(node, recording):  # noqa: F811
     assert done.returncode == 1
     assert f"{empty}: skipped, as babeltrace2 cannot read it" in done.stderr
     assert len(lines(done.stdout)) == 20000
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])
+@pytest.mark.parametrize("words", [["--print", "--json"], ["--around", "a", "--json"]])
+def test_folders_that_are_closed(bare_node, words, mode):
+    """What cannot be looked into is said, and what else there is, is printed; a failure all the same."""
+    folder = bare_node.path("all")
+    for name in "open", "session/closed":
+        trace = SpanTrace(KernelTrace(1_700_000_000_000_000_000))
+        trace.span((7, 7, 7, 7, "made"), 0xA, 0xB if name == "open" else 0xC, 10**9, 2 * 10**9)
+        trace.write(f"{folder}/{name}")
+    os.chmod(f"{folder}/session", mode)
+    for path, count in (folder, 1), (f"{folder}/session", 0):
+        done = subprocess.run(
+            [*NO_OVERRIDE, bare_node.built("cli/blkin"), "import", *words, path],
+            env=bare_node.environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1 and f"Permission denied: {folder}/session\n" in done.stderr
+        assert len(done.stdout.splitlines()) == count and "no CTF trace" not in done.stderr
+
+
+def test_a_file_that_cannot_be_reached(bare_node):
+    """A link to nowhere is named, as any file that cannot be read."""
+    folder = bare_node.path("spans")
+    os.mkdir(folder)
+    with open(f"{folder}/a.jsonl", "w", encoding="utf-8") as file:
+        file.write('{"traceId": "000000000000000a", "id": "000000000000000b", "name": "x"}\n')
+    os.symlink("/nonexistent", f"{folder}/b.jsonl")
+    done = run_import(bare_node, "--print", "--json", folder)
+    assert done.returncode == 1 and f"{folder}/b.jsonl: cannot be read: No such file" in done.stderr
+    assert len(done.stdout.splitlines()) == 1
 
 
 def test_who_reads_may_have_seen_enough(node, recording):  # noqa: F811

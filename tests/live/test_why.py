@@ -13,6 +13,7 @@ import pytest
 from rig import bt2json
 from rig.kerneltrace import INT, EVENTS, LONG, KernelTrace, SpanTrace
 from rig.node import TOP, build_dir
+from rig.process import NO_OVERRIDE
 from rig.whystory import IDLE, INTERRUPTIBLE, UNINTERRUPTIBLE, Story, expect, found
 from rig.whytruth import agrees
 
@@ -746,9 +747,6 @@ def test_standard_output(made, words):
         done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
         os.close(writing)
         assert done.returncode == code and said in done.stderr and (said or not done.stderr), done.stderr
-
-
-NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o100])

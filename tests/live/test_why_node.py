@@ -11,7 +11,7 @@ import time
 import pytest
 from rig.kerneltrace import KernelTrace
 from rig.load import KEEP
-from rig.process import Trouble, wait_until
+from rig.process import NO_OVERRIDE, Trouble, wait_until
 from rig.whystory import Story
 from test_around import AROUND
 from test_events_live import start
@@ -106,9 +106,6 @@ def test_ended_early(node, receiver):
         assert end_while_it_looks(node, trace, number) == 1, number
         assert os.listdir(node.path("tmp")) == [], number
     assert node.agent.stop() == 0
-
-
-NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 
 
 def test_nothing_is_there(node, tmp_path):

@@ -14,6 +14,8 @@ import time
 
 # Servers that are started for each test: what they have compiled would not last for long.
 JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
+# A command behind it, also root's, may read only what its user may.
+NO_OVERRIDE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 SANITIZER = re.compile(r"(ERROR|WARNING|FATAL): \w+Sanitizer|runtime error:|\w+Sanitizer: failed to read")
 # babeltrace2 2.1 cannot stand a stream that comes before its trace's metadata; another reader takes over
 NO_METADATA = re.compile(
