@@ -48,7 +48,8 @@ static const char help[] =
 	"It waits while a collector is away, and exits with 0 once every span is accepted.\n"
 	"A damaged trace, or a line that is no span, is named, and the rest is sent; it exits\n"
 	"with 1 then.\n"
-	"Importing a trace twice is harmless: Zipkin merges duplicates.\n";
+	"Spans that are imported twice are harmless where Zipkin merges duplicates; files and\n"
+	"events are not merged.\n";
 
 struct import {
 	struct config config;
