@@ -318,10 +318,25 @@ static struct thread *current_thread(struct machine *machine, const struct kerne
 	return tid == KERNEL_UNKNOWN ? NULL : g_hash_table_lookup(machine->threads, &tid);
 }
 
+/* No interrupt makes a system call: one that has not ended has done so, where nothing was recorded. */
+static void leave_interrupts(struct machine *machine, struct processor *cpu)
+{
+	if (!cpu || !cpu->nested)
+		return;
+	for (guint i = 0; i < cpu->here->len; i++) {
+		struct thread *thread = cpu->here->pdata[i];
+
+		if (thread->state == STATE_RUNNING)
+			thread_close_piece(thread, machine->time, PART_UNKNOWN, NULL);
+	}
+	cpu->nested = 0;
+}
+
 static void take_call(struct machine *machine, const struct kernel_event *event)
 {
 	struct thread *thread = current_thread(machine, event);
 
+	leave_interrupts(machine, find_cpu(machine, event->cpu));
 	if (!thread)
 		return;
 	close_state(machine, thread);
@@ -420,11 +435,14 @@ void machine_take(struct machine *machine, const struct kernel_event *event)
 void machine_doubt(struct machine *machine)
 {
 	GHashTableIter all;
-	void *thread;
+	void *data;
 
 	g_hash_table_iter_init(&all, machine->threads);
-	while (g_hash_table_iter_next(&all, NULL, &thread))
-		lose(machine, thread, STATE_UNKNOWN, KERNEL_UNKNOWN);
+	while (g_hash_table_iter_next(&all, NULL, &data))
+		lose(machine, data, STATE_UNKNOWN, KERNEL_UNKNOWN);
+	g_hash_table_iter_init(&all, machine->cpus);
+	while (g_hash_table_iter_next(&all, NULL, &data))
+		processor_run(data, KERNEL_UNKNOWN, (struct text){0});
 }
 
 void machine_end(struct machine *machine)

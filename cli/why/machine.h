@@ -47,7 +47,7 @@ void machine_correct(struct machine *machine, const struct machine *wrong);
 /* Takes the next event; one that seems to be before the last one is taken to be of its time. */
 void machine_take(struct machine *machine, const struct kernel_event *event);
 
-/* Some events are missing here: nothing is known of any thread until its next event. */
+/* Some events are missing here: nothing is known of any thread, or processor, until its next event. */
 void machine_doubt(struct machine *machine);
 
 /* There are no more events. */

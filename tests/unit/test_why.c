@@ -294,6 +294,122 @@ START_TEST(processors_are_bounded)
 }
 END_TEST
 
+/* Losses */
+
+static const bool all_recorded[KERNEL_KINDS] = {[KERNEL_SWITCH] = true,
+	[KERNEL_WAKING] = true,
+	[KERNEL_CALL_ENTRY] = true,
+	[KERNEL_CALL_EXIT] = true,
+	[KERNEL_IRQ_ENTRY] = true,
+	[KERNEL_IRQ_EXIT] = true};
+
+/* One of thread 7, on CPU 0. */
+static struct kernel_event event_of(enum kernel_kind kind, int64_t time)
+{
+	return (struct kernel_event){.kind = kind,
+		.time = time,
+		.cpu = 0,
+		.pid = 7,
+		.tid = 7,
+		.number = 27,
+		.name = text_of("name"),
+		.prev = KERNEL_UNKNOWN,
+		.next = KERNEL_UNKNOWN,
+		.other = KERNEL_UNKNOWN,
+		.target = KERNEL_UNKNOWN};
+}
+
+static void take(struct machine *machine, enum kernel_kind kind, int64_t time)
+{
+	struct kernel_event event = event_of(kind, time);
+
+	machine_take(machine, &event);
+}
+
+static void wake(struct machine *machine, int64_t other, int64_t time)
+{
+	struct kernel_event event = event_of(KERNEL_WAKING, time);
+
+	event.other = other;
+	event.target = 0;
+	machine_take(machine, &event);
+}
+
+static void go_away(struct machine *machine, int64_t tid, int64_t cpu, int64_t time)
+{
+	struct kernel_event event = event_of(KERNEL_SWITCH, time);
+
+	event.tid = event.prev = tid;
+	event.next = 0;
+	event.cpu = cpu;
+	event.prev_state = 1;
+	machine_take(machine, &event);
+}
+
+/* The end of an interrupt is lost: whether that is told, or a system call tells that it is over. */
+START_TEST(interrupt_that_does_not_end)
+{
+	struct machine *machine = machine_create(all_recorded, false);
+	struct tally tally, other;
+	bool told = _i == 0;
+
+	tally_init(&tally);
+	tally_init(&other);
+	machine_want(machine, 7, 0, 1000, &tally);
+	machine_want(machine, 8, 0, 1000, &other);
+	go_away(machine, 8, 1, 0);
+	take(machine, KERNEL_ANOTHER, 0);
+	take(machine, KERNEL_IRQ_ENTRY, 100);
+	if (told) {
+		machine_doubt(machine);
+		go_away(machine, 8, 1, 150);
+	}
+	take(machine, told ? KERNEL_ANOTHER : KERNEL_CALL_ENTRY, 200);
+	wake(machine, 8, 500);
+	go_away(machine, 7, 0, 1000);
+	machine_end(machine);
+	ck_assert_int_eq(tally.part[PART_INTERRUPTED], 0);
+	ck_assert_int_eq(tally.part[PART_UNKNOWN], 100);
+	ck_assert_int_eq(tally.part[PART_CPU], 900);
+	ck_assert_int_eq(g_array_index(other.waits, struct wait, 0).whom.kind, WHOM_THREAD);
+	machine_destroy(machine);
+	tally_free(&tally);
+	tally_free(&other);
+}
+END_TEST
+
+/* Who ran on a processor before a loss need not do so behind it. */
+START_TEST(runner_before_a_loss)
+{
+	struct machine *machine = machine_create(all_recorded, false);
+	struct tally tally;
+
+	tally_init(&tally);
+	machine_want(machine, 8, 0, 1000, &tally);
+	take(machine, KERNEL_ANOTHER, 0);
+	machine_doubt(machine);
+	go_away(machine, 8, 1, 100);
+	{
+		struct kernel_event waking = event_of(KERNEL_WAKING, 200);
+
+		waking.cpu = 1;
+		waking.tid = 9;
+		waking.other = 8;
+		waking.target = 0;
+		machine_take(machine, &waking);
+		waking.kind = KERNEL_ANOTHER;
+		waking.time = 500;
+		machine_take(machine, &waking);
+	}
+	machine_end(machine);
+	ck_assert_int_eq(tally.part[PART_RUNNABLE], 300);
+	ck_assert_uint_eq(tally.runners->len, 1);
+	ck_assert_int_eq(g_array_index(tally.runners, struct runner, 0).whom.kind, WHOM_UNKNOWN);
+	machine_destroy(machine);
+	tally_free(&tally);
+}
+END_TEST
+
 START_TEST(numbers_of_threads)
 {
 	struct numbers *numbers = numbers_create();
@@ -328,6 +444,8 @@ int main(void)
 	tcase_add_test(cases, tally_is_bounded);
 	tcase_add_test(cases, names_are_bounded);
 	tcase_add_test(cases, processors_are_bounded);
+	tcase_add_loop_test(cases, interrupt_that_does_not_end, 0, 2);
+	tcase_add_test(cases, runner_before_a_loss);
 	tcase_add_test(cases, numbers_of_threads);
 	return run_cases("why", cases);
 }
