@@ -138,17 +138,16 @@ static void take_first(
 	each_event(why, &made->events, note_event);
 }
 
-/* What is missing was before the event at hand. What programs' rings lost says nothing of the kernel's. */
+/* What is missing begins before the event at hand. What programs' rings lost says nothing of the kernel's. */
 static void take_second(
 	void *data, struct ledger *change, const struct pipeline_output *made, int64_t now, bool at_once)
 {
 	struct why *why = data;
 
 	(void)now, (void)at_once;
-	if (made->kernel_events_lost || made->kernel_packets_lost) {
-		why->discarded += made->kernel_events_lost;
-		machine_doubt(why->machine);
-	}
+	why->discarded += made->kernel_events_lost;
+	if (made->kernel_gap)
+		machine_doubt(why->machine, made->kernel_gap_until);
 	memset(change, 0, sizeof(*change));
 	each_event(why, &made->events, analyse_event);
 }

@@ -13,6 +13,8 @@ struct machine {
 	int64_t time;        /* of the last event */
 	uint64_t completions, calls;
 	bool sorted, all_calls;
+	bool gap;          /* events are missing, */
+	int64_t gap_until; /* until then */
 	bool recorded[KERNEL_KINDS];
 };
 
@@ -104,7 +106,7 @@ static enum part part_of(const struct machine *machine, const struct thread *thr
 		.disk = machine->completions != thread->completions,
 		.disk_unknown = !machine->recorded[KERNEL_BLOCK_COMPLETE]};
 
-	return part_of_wait(&known);
+	return machine->gap ? PART_UNKNOWN : part_of_wait(&known);
 }
 
 /* Processors */
@@ -148,7 +150,8 @@ static void close_state(struct machine *machine, struct thread *thread)
 			thread, machine->time, cpu && cpu->nested ? PART_INTERRUPTED : PART_CPU, NULL);
 		break;
 	case STATE_RUNNABLE:
-		thread_close_piece(thread, machine->time, PART_RUNNABLE, cpu ? &cpu->whom : NULL);
+		thread_close_piece(thread, machine->time, machine->gap ? PART_UNKNOWN : PART_RUNNABLE,
+			cpu ? &cpu->whom : NULL);
 		break;
 	case STATE_WAITING:
 		thread_close_piece(thread, machine->time, part_of(machine, thread), NULL);
@@ -380,12 +383,30 @@ static void take_interrupt(struct machine *machine, const struct kernel_event *e
 	processor_interrupt(cpu, event);
 }
 
+/* Who does not run may have done so meanwhile, and may wait for another thing now. */
+static void end_gap(struct machine *machine)
+{
+	GHashTableIter all;
+	void *data;
+
+	g_hash_table_iter_init(&all, machine->threads);
+	while (g_hash_table_iter_next(&all, NULL, &data)) {
+		struct thread *thread = data;
+
+		if (thread->state > STATE_RUNNING)
+			lose(machine, thread, STATE_UNKNOWN, KERNEL_UNKNOWN);
+	}
+	machine->gap = false;
+}
+
 void machine_take(struct machine *machine, const struct kernel_event *event)
 {
 	struct processor *cpu;
 
 	if (!machine->sorted)
 		sort(machine);
+	if (machine->gap && event->time >= machine->gap_until)
+		end_gap(machine);
 	machine->time = MAX(machine->time, event->time);
 	if (event->kind == KERNEL_SWITCH) {
 		take_switch(machine, event);
@@ -432,7 +453,7 @@ void machine_take(struct machine *machine, const struct kernel_event *event)
 	}
 }
 
-void machine_doubt(struct machine *machine)
+void machine_doubt(struct machine *machine, int64_t until)
 {
 	GHashTableIter all;
 	void *data;
@@ -443,6 +464,8 @@ void machine_doubt(struct machine *machine)
 	g_hash_table_iter_init(&all, machine->cpus);
 	while (g_hash_table_iter_next(&all, NULL, &data))
 		processor_run(data, KERNEL_UNKNOWN, (struct text){0});
+	machine->gap_until = machine->gap ? MAX(machine->gap_until, until) : until;
+	machine->gap = true;
 }
 
 void machine_end(struct machine *machine)

@@ -47,8 +47,9 @@ void machine_correct(struct machine *machine, const struct machine *wrong);
 /* Takes the next event; one that seems to be before the last one is taken to be of its time. */
 void machine_take(struct machine *machine, const struct kernel_event *event);
 
-/* Some events are missing here: nothing is known of any thread, or processor, until its next event. */
-void machine_doubt(struct machine *machine);
+/* Some events are missing here, and will be @until then: nothing is known of any thread, or processor, until
+ * its next event, and up to then only who runs. */
+void machine_doubt(struct machine *machine, int64_t until);
 
 /* There are no more events. */
 void machine_end(struct machine *machine);

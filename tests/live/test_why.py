@@ -386,6 +386,7 @@ def test_sleep(made):
 def test_discarded(made):
     """Around events that the tracer has discarded, nothing is known; and that is said."""
     story = made.story()
+    made.kernel.lose(0, T0, 0)
     story.run(3 * MS)
     before = story.time
     story.enter("getpid")
@@ -405,6 +406,69 @@ def test_discarded(made):
     assert found(line)["parts"] == {"cpu": until - T0 + story.time - after, "unknown": after - until}
     assert any(sentence.startswith("77 events were discarded") for sentence in line["missing"])
     assert before < until
+
+
+def test_discarded_in_a_wait(made):
+    """It waits for a lock when the ring buffer is full; what it waits for when events come again is not known."""
+    story = made.story()
+    made.kernel.lose(0, T0, 0)
+    story.run(3 * MS)
+    story.enter("futex")
+    story.run(MS)
+    story.switch(THREAD, IDLE, INTERRUPTIBLE)
+    gone = story.time
+    story.time += 80 * MS
+    made.kernel.lose(0, story.time, 77)
+    story.log("sched_waking", HOG, 0, tid=THREAD[1], target_cpu=0)
+    story.time += MS
+    story.switch(IDLE, THREAD, 0)
+    back = story.time
+    story.run(2 * MS)
+    made.span(T0, story.time)
+    story.end()
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": gone - T0 + 2 * MS, "unknown": back - gone}
+    assert line["missing"][-1].startswith("77 events were discarded")
+
+
+@pytest.mark.parametrize("woken", ["within", "behind"])
+def test_discarded_on_another_processor(made, woken):
+    """Meanwhile the thread may have been there, between two events of where it was."""
+    made.kernel.event(0, T0 - MS, "syscall_entry_getpid", HOG)
+    made.kernel.lose(0, T0, 0)
+    story = made.story(time=T0)
+    story.switch(THREAD, IDLE, 256)
+    story.time += MS
+    lost = T0 + 40 * MS if woken == "within" else T0 + 20 * MS
+    made.kernel.event(0, lost, "sched_switch", IDLE, next_tid=HOG[1])
+    made.kernel.lose(0, lost, 77)
+    story.cpu = 1
+    story.switch(IDLE, THREAD, 0)
+    story.enter("futex")
+    story.run(5 * MS)
+    story.switch(THREAD, IDLE, INTERRUPTIBLE)
+    gone = story.time
+    story.time = T0 + 30 * MS
+    story.log("sched_waking", HOG, 2, tid=THREAD[1], target_cpu=1)
+    story.time += MS
+    story.switch(IDLE, THREAD, 0)
+    back = story.time
+    story.run(15 * MS)
+    made.span(T0, story.time, cpu=1)
+    story.end()
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"cpu": 5 * MS + 15 * MS, "unknown": MS + back - gone}
+
+
+def test_discarded_long_ago(made):
+    """A trace that begins in the middle has a sum of before, which says nothing of its time."""
+    made.kernel.lose(0, T0 - 10 * MS, 77)
+    made.kernel.event(0, T0 - 10 * MS, "syscall_entry_getpid", HOG)
+    made.kernel.lose(0, T0 - 5 * MS, 0)
+    made.kernel.event(0, T0 - 5 * MS, "syscall_entry_getpid", HOG)
+    story = lock_story(made)
+    (line,) = ask(made.write())
+    assert found(line) == expect(story.pieces, T0, story.time) and line["missing"] == []
 
 
 def test_a_program_discards(made):

@@ -280,7 +280,7 @@ START_TEST(processors_are_bounded)
 
 		machine_take(machine, &event);
 	}
-	machine_doubt(machine);
+	machine_doubt(machine, 0);
 	machine_end(machine);
 	machine_destroy(machine);
 	{
@@ -361,7 +361,7 @@ START_TEST(interrupt_that_does_not_end)
 	take(machine, KERNEL_ANOTHER, 0);
 	take(machine, KERNEL_IRQ_ENTRY, 100);
 	if (told) {
-		machine_doubt(machine);
+		machine_doubt(machine, 0);
 		go_away(machine, 8, 1, 150);
 	}
 	take(machine, told ? KERNEL_ANOTHER : KERNEL_CALL_ENTRY, 200);
@@ -387,7 +387,7 @@ START_TEST(runner_before_a_loss)
 	tally_init(&tally);
 	machine_want(machine, 8, 0, 1000, &tally);
 	take(machine, KERNEL_ANOTHER, 0);
-	machine_doubt(machine);
+	machine_doubt(machine, 0);
 	go_away(machine, 8, 1, 100);
 	{
 		struct kernel_event waking = event_of(KERNEL_WAKING, 200);

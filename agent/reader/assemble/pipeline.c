@@ -36,9 +36,11 @@ struct pipeline {
 	int64_t repair_logged;
 	struct pipeline_far far;                          /* of all events */
 	uint64_t discarded;                               /* events of programs, by LTTng */
-	uint64_t kernel_events_lost, kernel_packets_lost; /* not handed over yet */
-	atomic_bool changed;                              /* the limits below are new */
-	pthread_mutex_t lock;                             /* guards them */
+	uint64_t kernel_events_lost, kernel_packets_lost; /* not handed over yet, */
+	bool kernel_gap;                                  /* nor is that */
+	int64_t kernel_gap_until;
+	atomic_bool changed;  /* the limits below are new */
+	pthread_mutex_t lock; /* guards them */
 	struct assembler_limits limits;
 	bool wants_events_next;
 };
@@ -55,6 +57,8 @@ static void hand(struct pipeline *pipeline, bool at_once)
 		.events = {.batch = pipeline->events, .lasting = pipeline->events},
 		.kernel_events_lost = pipeline->kernel_events_lost,
 		.kernel_packets_lost = pipeline->kernel_packets_lost,
+		.kernel_gap = pipeline->kernel_gap,
+		.kernel_gap_until = pipeline->kernel_gap_until,
 	};
 
 	pipeline->sink.hand(pipeline->sink.data, &pipeline->change, &made, pipeline->clock, at_once);
@@ -62,6 +66,7 @@ static void hand(struct pipeline *pipeline, bool at_once)
 	pipeline->events = batch_renew(pipeline->events);
 	pipeline->named.size = pipeline->words.size = 0;
 	pipeline->kernel_events_lost = pipeline->kernel_packets_lost = 0;
+	pipeline->kernel_gap = false;
 }
 
 void pipeline_post(struct pipeline *pipeline)
@@ -328,6 +333,12 @@ void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets, bool ker
 {
 	pipeline->change.row[PACKETS_LOST] += (int64_t)packets;
 	pipeline->kernel_packets_lost += kernel ? packets : 0;
+}
+
+void pipeline_kernel_gap(struct pipeline *pipeline, int64_t until)
+{
+	pipeline->kernel_gap_until = pipeline->kernel_gap ? MAX(pipeline->kernel_gap_until, until) : until;
+	pipeline->kernel_gap = true;
 }
 
 void pipeline_unreadable_packets(struct pipeline *pipeline, uint64_t packets)

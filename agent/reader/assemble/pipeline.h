@@ -23,8 +23,11 @@ struct assembler_limits pipeline_limits(const struct config *config);
 /* What was made since the last time. */
 struct pipeline_output {
 	struct items spans, events; /* each may be none */
-	/* Of the change's EVENTS_LOST_RING and PACKETS_LOST, what is known to be the kernel's. */
+	/* Of the change's EVENTS_LOST_RING and PACKETS_LOST, what is known to be the kernel's; only where no
+	 * positions are kept. */
 	uint64_t kernel_events_lost, kernel_packets_lost;
+	bool kernel_gap;          /* some of the kernel's are missing from here on, */
+	int64_t kernel_gap_until; /* until then: ns since the epoch */
 };
 
 /* Where spans and events go. */
@@ -106,6 +109,9 @@ void pipeline_canary(struct pipeline *pipeline);
  * known to be the kernel's. */
 void pipeline_lost_events(struct pipeline *pipeline, uint64_t events, bool kernel);
 void pipeline_lost_packets(struct pipeline *pipeline, uint64_t packets, bool kernel);
+
+/* Behind the last event some of the kernel's are missing, @until then, ns since the epoch. */
+void pipeline_kernel_gap(struct pipeline *pipeline, int64_t until);
 
 /* How many events of programs it has discarded, as far as this pipeline was told. */
 uint64_t pipeline_discarded(const struct pipeline *pipeline);

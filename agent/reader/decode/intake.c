@@ -31,6 +31,9 @@ struct stream {
 	uint64_t discarded;        /* events, in all, up to this packet */
 	uint64_t missing;          /* packets before this one that babeltrace2 reported as missing */
 	uint64_t skip;             /* events of this packet that are done already */
+	/* of the kernel's, without positions: */
+	uint64_t gap;      /* so many events are missing behind this packet's last one, */
+	int64_t gap_until; /* up to then, ns since the epoch */
 };
 
 struct intake {
@@ -231,6 +234,40 @@ static void begin_new(struct intake *intake, struct stream *stream, uint64_t beg
 	stream->skip = 0;
 }
 
+/* When the loss is over; unknown: at once. */
+static int64_t end_of_loss(const bt_clock_snapshot *end)
+{
+	int64_t time = INT64_MIN;
+
+	if (end && bt_clock_snapshot_get_ns_from_origin(end, &time) !=
+			   BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
+		bt_current_thread_clear_error();
+	return time;
+}
+
+/*
+ * LTTng counts what it discards in the packet that it then closes, as a full ring buffer closes none: so it
+ * is missing behind that packet's last event, though babeltrace2 tells it before the first one.
+ */
+static void note_gap(struct stream *stream, const bt_message *message, uint64_t count)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(stream->stream);
+	bool dated = bt_stream_class_discarded_events_have_default_clock_snapshots(class);
+
+	stream->gap += count;
+	stream->gap_until = end_of_loss(
+		dated ? bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message) : NULL);
+}
+
+static void tell_gap(struct intake *intake, struct stream *stream)
+{
+	if (!stream->gap)
+		return;
+	pipeline_lost_events(intake->options.pipeline, ledger_credible(stream->gap), true);
+	pipeline_kernel_gap(intake->options.pipeline, stream->gap_until);
+	stream->gap = 0;
+}
+
 /* Messages */
 
 /* 0 where the trace does not say it: LTTng's do. */
@@ -273,6 +310,7 @@ static void end_packet(struct intake *intake, const bt_message *message)
 	const bt_packet *packet = bt_message_packet_end_borrow_packet_const(message);
 	struct stream *stream = find_stream(intake, bt_packet_borrow_stream_const(packet));
 
+	tell_gap(intake, stream);
 	if (!stream->position || stream->skip == UINT64_MAX)
 		return;
 	stream->position->done.ended = true;
@@ -368,15 +406,27 @@ static void take_event(struct intake *intake, const bt_message *message)
 static void take_discarded_events(struct intake *intake, const bt_message *message)
 {
 	struct stream *stream = find_stream(intake, bt_message_discarded_events_borrow_stream_const(message));
-	uint64_t count = 1; /* at least: of a stream's first packet there is no number */
+	uint64_t count;
 
-	bt_message_discarded_events_get_count(message, &count);
+	/* of a stream's first packet there is no number: some, but perhaps long before */
+	if (bt_message_discarded_events_get_count(message, &count) != BT_PROPERTY_AVAILABILITY_AVAILABLE)
+		count = stream->position ? 1 : 0;
 	stream->discarded += count;
-	if (!stream->position)
-		pipeline_lost_events(
-			intake->options.pipeline, ledger_credible(count), stream->user == KERNEL_USER);
+	if (!stream->position && stream->user == KERNEL_USER)
+		note_gap(stream, message, count);
+	else if (!stream->position)
+		pipeline_lost_events(intake->options.pipeline, ledger_credible(count), false);
 	else if (stream->begun)
 		lose_events(intake, stream);
+}
+
+static int64_t end_of_missing(const struct stream *stream, const bt_message *message)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(stream->stream);
+
+	if (!bt_stream_class_discarded_packets_have_default_clock_snapshots(class))
+		return INT64_MIN;
+	return end_of_loss(bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(message));
 }
 
 static void take_discarded_packets(struct intake *intake, const bt_message *message)
@@ -387,9 +437,11 @@ static void take_discarded_packets(struct intake *intake, const bt_message *mess
 
 	bt_message_discarded_packets_get_count(message, &count);
 	stream->missing += count; /* counted once it is known whether they are new */
-	if (!stream->position)
-		pipeline_lost_packets(
-			intake->options.pipeline, ledger_credible(count), stream->user == KERNEL_USER);
+	if (stream->position)
+		return;
+	pipeline_lost_packets(intake->options.pipeline, ledger_credible(count), stream->user == KERNEL_USER);
+	if (stream->user == KERNEL_USER)
+		pipeline_kernel_gap(intake->options.pipeline, end_of_missing(stream, message));
 }
 
 /* The stream that is behind all others has nothing up to a moment. */

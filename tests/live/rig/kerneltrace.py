@@ -175,7 +175,7 @@ class KernelTrace:
         self.cpus.setdefault(cpu, []).append((time, name, thread, fields))
 
     def lose(self, cpu, time, count):
-        """So many events were discarded on this CPU before those of this time."""
+        """So many events were discarded on this CPU before those of this time: a packet ends there."""
         self.losses.setdefault(cpu, []).append((time, count))
 
     # Bytes
@@ -197,11 +197,14 @@ class KernelTrace:
             head += self.pack("iiii", pid, tid, vpid, vtid) + comm.encode()[:16].ljust(17, b"\0")
         return head + b"".join(self.field(kind, fields.get(name, "" if kind in ("comm", "string") else 0)) for kind, name in self.events[name])
 
-    def packet_of(self, cpu, sequence, events):
-        """The packet and its entry in the relay's index, without the offset."""
+    def packet_of(self, cpu, sequence, events, end):
+        """
+        The packet and its entry in the relay's index, without the offset. LTTng closes it when the first event behind it comes,
+        and counts what was discarded until then: a ring buffer that is full closes nothing.
+        """
         body = b"".join(self.bytes_of(*event) for event in events)
-        begin, end = events[0][0], events[-1][0]
-        lost = sum(count for time, count in self.losses.get(cpu, []) if time <= begin)
+        begin = events[0][0]
+        lost = sum(count for time, count in self.losses.get(cpu, []) if time <= end)
         header = self.pack("I", MAGIC) + self.uuid.bytes + self.pack("IQ", 0, cpu)
         content = len(header) + 6 * 8 + 4 + len(body)
         assert content <= self.packet
@@ -223,7 +226,8 @@ class KernelTrace:
             events.append(event)
             room -= size
         packets.append(events)
-        return [self.packet_of(cpu, sequence, events) for sequence, events in enumerate(packets)]
+        ends = [events[0][0] for events in packets[1:]] + [packets[-1][-1][0]]
+        return [self.packet_of(cpu, sequence, events, end) for sequence, (events, end) in enumerate(zip(packets, ends))]
 
     def metadata(self):
         text = METADATA.format(
