@@ -73,6 +73,7 @@ static int run_here(const struct why_options *options, const struct config *conf
 	g_autofree char *folder = NULL, *scratch = NULL;
 	GPtrArray *traces;
 	int status = EXIT_FAILURE;
+	bool unread = false;
 
 	guard_catch(); /* as the folder is to be removed */
 	folder = g_dir_make_tmp("blkin-why-XXXXXX", NULL);
@@ -81,12 +82,12 @@ static int run_here(const struct why_options *options, const struct config *conf
 		return EXIT_FAILURE;
 	}
 	scratch = g_build_filename(folder, "traces", NULL);
-	traces = session_copy(config, options->typed, scratch);
+	traces = session_copy(config, options->typed, scratch, &unread);
 	if (traces) {
 		if (options->flight)
 			status = run_flight(options, config, traces);
 		else
-			status = why_run(config, options->typed, options->json, traces);
+			status = why_run(config, options->typed, options->json, unread, traces);
 		g_ptr_array_unref(traces);
 	}
 	session_remove(scratch);
@@ -135,7 +136,7 @@ static int run_folders(
 		if (!look_into(folders[i], traces, &all))
 			status = EXIT_FAILURE;
 	if (status == EXIT_SUCCESS)
-		status = why_run(config, options->typed, options->json, traces);
+		status = why_run(config, options->typed, options->json, false, traces);
 	return all ? status : EXIT_FAILURE;
 }
 

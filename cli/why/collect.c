@@ -146,6 +146,7 @@ static void take_second(
 
 	(void)now, (void)at_once;
 	why->discarded += made->kernel_events_lost;
+	why->overwritten += made->kernel_packets_lost;
 	if (made->kernel_gap)
 		machine_doubt(why->machine, made->kernel_gap_until);
 	memset(change, 0, sizeof(*change));
@@ -244,7 +245,7 @@ static void forget_parts(struct why *why)
 		tally_free(tally);
 		tally_init(tally);
 	}
-	why->discarded = 0;
+	why->discarded = why->overwritten = 0;
 }
 
 /* Events are missing: once more, now that it is known of which times. */

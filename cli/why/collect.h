@@ -54,7 +54,7 @@ struct why {
 	bool recorded[KERNEL_KINDS]; /* whether there are such events */
 	bool any_kernel;
 	bool all_calls;                    /* every system call is recorded */
-	uint64_t discarded;                /* events of the kernel, as LTTng counts them */
+	uint64_t discarded, overwritten;   /* events, and packets, of the kernel, as LTTng counts them */
 	int64_t kernel_first, kernel_last; /* when its events were, if there are any */
 	bool wrong;                        /* a thread ran where the events say that it did not */
 	int64_t silent;    /* a processor where a span was recorded, without events then; or KERNEL_UNKNOWN */

@@ -133,8 +133,8 @@ static bool misses_kernel(const GPtrArray *traces, GPtrArray *good)
 	return false;
 }
 
-static int run_all(const struct config *config, const char *id, bool json, const struct kept_files *kept,
-	const GPtrArray *traces)
+static int run_all(const struct config *config, const char *id, bool json, bool unread,
+	const struct kept_files *kept, const GPtrArray *traces)
 {
 	struct run *run = guard_share(sizeof(*run));
 	g_autoptr(GPtrArray) good = g_ptr_array_new();
@@ -152,20 +152,21 @@ static int run_all(const struct config *config, const char *id, bool json, const
 	run->typed = id;
 	around_parse(id, &run->id);
 	run->kept = kept;
-	run->unread = !whole && misses_kernel(traces, good);
+	run->unread = unread || (!whole && misses_kernel(traces, good));
+	whole &= !unread;
 	run->traces = good;
 	whole = good->len && !guard_interrupted() && run_child(run) && whole;
 	guard_unshare(run, sizeof(*run));
 	return whole ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int why_run(const struct config *config, const char *id, bool json, const GPtrArray *traces)
+int why_run(const struct config *config, const char *id, bool json, bool unread, const GPtrArray *traces)
 {
-	return run_all(config, id, json, NULL, traces);
+	return run_all(config, id, json, unread, NULL, traces);
 }
 
 int why_run_kept(
 	const struct config *config, const char *id, const GPtrArray *traces, const struct kept_files *kept)
 {
-	return run_all(config, id, false, kept, traces);
+	return run_all(config, id, false, false, kept, traces);
 }

@@ -13,9 +13,10 @@
 /*
  * Reads @traces (of char *), without those that babeltrace2 cannot read, and prints where the time of the
  * spans of @id, as around_parse takes it, went: the trace with these lower 64 bits of its id, or the span.
- * Returns the exit code; what was wrong is logged.
+ * Returns the exit code; what was wrong is logged. @unread: the kernel's trace is missing among them, as it
+ * cannot be read.
  */
-int why_run(const struct config *config, const char *id, bool json, const GPtrArray *traces);
+int why_run(const struct config *config, const char *id, bool json, bool unread, const GPtrArray *traces);
 
 /* The same, but what it finds goes into the files that @kept names (kept.h), in both forms. */
 struct kept_files;

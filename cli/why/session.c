@@ -166,10 +166,26 @@ static GPtrArray *carve(struct relayfiles *files, const GArray *packets, const s
 	return traces;
 }
 
+/* Whether the kernel has a trace, but no packet of it is known. */
+static bool hides_kernel(struct relayfiles *files, const GArray *packets)
+{
+	const struct stream_key kernel = {.user = KERNEL_USER, .bits = KERNEL_BITS};
+	int folder;
+
+	for (guint i = 0; i < packets->len; i++)
+		if (g_array_index(packets, struct relayfiles_packet, i).key.user == KERNEL_USER)
+			return false;
+	folder = relayfiles_open_trace(files, &kernel, NULL);
+	if (folder < 0)
+		return errno != ENOENT;
+	close(folder);
+	return true;
+}
+
 /* Sessions */
 
 static GPtrArray *copy(
-	struct relayfiles *files, const struct config *config, uint64_t id, const char *scratch)
+	struct relayfiles *files, const struct config *config, uint64_t id, const char *scratch, bool *unread)
 {
 	g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(struct relayfiles_packet));
 	struct relay_found all = {.packets = packets, .most = G_MAXUINT / 2};
@@ -179,7 +195,11 @@ static GPtrArray *copy(
 	char error[256];
 	bool found, whole;
 
-	relay_scan(files, none, &all, error, sizeof(error));
+	*unread = false;
+	if (relay_scan(files, none, &all, error, sizeof(error)) != RELAY_WHOLE) {
+		log_warning("%s", error);
+		*unread = hides_kernel(files, packets);
+	}
 	positions_destroy(none);
 	traces = carve(files, packets, NULL, scratch, &whole);
 	found = traces && why_locate(config, id, traces, &extent);
@@ -192,7 +212,7 @@ static GPtrArray *copy(
 	return traces;
 }
 
-GPtrArray *session_copy(const struct config *config, const char *typed, const char *scratch)
+GPtrArray *session_copy(const struct config *config, const char *typed, const char *scratch, bool *unread)
 {
 	g_autoptr(GArray) sessions = list_sessions(config);
 	GPtrArray *traces = NULL;
@@ -210,7 +230,7 @@ GPtrArray *session_copy(const struct config *config, const char *typed, const ch
 			log_error("%s", error);
 			continue;
 		}
-		traces = copy(files, config, id, scratch);
+		traces = copy(files, config, id, scratch, unread);
 		relayfiles_close(files);
 	}
 	if (!traces && sessions->len && !guard_interrupted())

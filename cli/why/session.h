@@ -9,6 +9,7 @@
 #ifndef WHY_SESSION_H
 #define WHY_SESSION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <glib.h>
@@ -22,9 +23,10 @@
 
 /*
  * Copies what there is of the trace or span @id into @scratch, a folder that is made. Returns the folders of
- * the traces (of char *, to be unreffed), or NULL; why is logged. In any case session_remove is due.
+ * the traces (of char *, to be unreffed), or NULL; why is logged. Whether the kernel's packets are there, but
+ * cannot be found, goes to @unread. In any case session_remove is due.
  */
-GPtrArray *session_copy(const struct config *config, const char *id, const char *scratch);
+GPtrArray *session_copy(const struct config *config, const char *id, const char *scratch, bool *unread);
 
 void session_remove(const char *scratch);
 

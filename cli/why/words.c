@@ -215,6 +215,16 @@ static void put_foreign(const struct why *why, void (*put)(void *data, const cha
 	put(data, text);
 }
 
+/* A sentence that begins with a number, and has a form for one. */
+static void put_count(uint64_t count, const char *one, const char *more, const char *rest,
+	void (*put)(void *data, const char *sentence), void *data)
+{
+	g_autofree char *text = g_strdup_printf("%" PRIu64 " %s%s", count, count == 1 ? one : more, rest);
+
+	if (count)
+		put(data, text);
+}
+
 void words_missing(const struct why *why, void (*put)(void *data, const char *sentence), void *data)
 {
 	g_autofree char *text = NULL;
@@ -256,17 +266,12 @@ void words_missing(const struct why *why, void (*put)(void *data, const char *se
 		put_extent(why, find_bare(why), put, data);
 	if (why->wrong || why->silent != KERNEL_UNKNOWN)
 		put_wrong(why, put, data);
-	g_clear_pointer(&text, g_free);
-	if (why->discarded) {
-		text = g_strdup_printf("%" PRIu64
-				       " events were discarded, as a ring buffer was full: around them "
-				       "it is unknown what threads did.",
-			why->discarded);
-		put(data, text);
-	}
-	g_clear_pointer(&text, g_free);
-	if (why->left_out) {
-		text = g_strdup_printf("%" PRIu64 " more spans are left out.", why->left_out);
-		put(data, text);
-	}
+	put_count(why->discarded, "event was", "events were",
+		" discarded, as a ring buffer was full: around them it is unknown what threads did.", put,
+		data);
+	put_count(why->overwritten, "packet of events is", "packets of events are",
+		" missing, as they were overwritten, or are not here: around them it is unknown what threads "
+		"did.",
+		put, data);
+	put_count(why->left_out, "more span is", "more spans are", " left out.", put, data);
 }

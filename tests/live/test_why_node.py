@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """`blkin why ID` on a node whose agent records: out of the relay's files while they are written."""
 
+import glob
 import json
 import os
 import signal
@@ -77,6 +78,13 @@ def test_live(node, receiver, switched):
         assert lock["woken_by"] == {"kind": "thread", "name": "holder", "tid": tid + 1000, "pid": pid}
         assert "discarded" not in " ".join(line["missing"])
     assert os.listdir(node.path("tmp")) == []
+    for path in glob.glob(f"{session}/kernel/index/*"):
+        with open(path, "r+b") as file:
+            file.write(b"\xff" * 16)
+    done = why(node, trace)
+    assert done.returncode == 1 and "/kernel_" not in done.stdout and "an index cannot be read" in done.stderr
+    for line in map(json.loads, done.stdout.splitlines()):
+        assert line["missing"][0].startswith("The kernel's trace could not be read")
     done = why(node, "abc")
     assert done.returncode == 1 and "no trace and no span abc is in the agent's files" in done.stderr
     assert node.agent.stop() == 0
