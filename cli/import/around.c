@@ -26,6 +26,7 @@ struct around {
 	const GPtrArray *traces;
 	bool damaged, failed; /* a trace; standard output */
 	bool found;
+	uint64_t refused; /* spans that are too many */
 	char error[256];
 };
 
@@ -65,7 +66,8 @@ static void take_spans(
 
 	(void)now, (void)at_once;
 	memset(change, 0, sizeof(*change));
-	traces_keep_spans(seeking->whole, &made->spans, seeking->around->trace_id, false);
+	seeking->around->refused +=
+		traces_keep_spans(seeking->whole, &made->spans, seeking->around->trace_id, false);
 }
 
 /* The events */
@@ -148,7 +150,10 @@ static bool run_child(struct around *around)
 		log_error("the traces were not read to their ends: %s", around->error);
 	else if (!around->found)
 		log_error("no span of trace %016" PRIx64 " is in these traces", around->trace_id);
-	return around->found && !around->damaged && !around->failed;
+	if (around->refused)
+		log_error("the trace has %" PRIu64 " spans more, which are left out: %d are shown",
+			around->refused, AROUND_SPANS_MAX);
+	return around->found && !around->damaged && !around->failed && !around->refused;
 }
 
 int around_run(const struct config *config, const char *trace_id, const struct span_printer_options *how,

@@ -41,31 +41,38 @@ bool traces_read(const struct config *config, const GPtrArray *traces, const str
 	return whole;
 }
 
-/* Takes those of @spans that are wanted over, and empties it. */
-static void keep_spans(GPtrArray *whole, GPtrArray *spans, uint64_t id, bool by_span)
+/* Takes those of @spans that are wanted over, and empties it; returns how many found no room. */
+static uint64_t keep_spans(GPtrArray *whole, GPtrArray *spans, uint64_t id, bool by_span)
 {
+	uint64_t refused = 0;
+
 	while (spans->len) {
 		struct span2 *span = g_ptr_array_steal_index(spans, spans->len - 1);
 		bool wanted = span->trace_id == id || (by_span && span->id == id);
 
-		if (wanted && whole->len < AROUND_SPANS_MAX)
+		if (wanted && whole->len < AROUND_SPANS_MAX) {
 			g_ptr_array_add(whole, span);
-		else
-			span2_free(span);
+			continue;
+		}
+		refused += wanted;
+		span2_free(span);
 	}
+	return refused;
 }
 
-void traces_keep_spans(GPtrArray *whole, const struct items *made, uint64_t id, bool by_span)
+uint64_t traces_keep_spans(GPtrArray *whole, const struct items *made, uint64_t id, bool by_span)
 {
 	g_autoptr(GPtrArray) spans = g_ptr_array_new_with_free_func(span2_free);
 	const struct batch *batch = made->batch;
 	const uint8_t *at = batch->spans.data;
 	struct span_memory memory = {0};
+	uint64_t refused = 0;
 	char error[256];
 
 	for (uint32_t i = 0; i < batch->count; at += batch_sizes(batch)[i++])
 		if (shown_item(
 			    batch->format, at, batch_sizes(batch)[i], &memory, spans, error, sizeof(error)))
-			keep_spans(whole, spans, id, by_span);
+			refused += keep_spans(whole, spans, id, by_span);
 	span_memory_free(&memory);
+	return refused;
 }

@@ -36,8 +36,9 @@ bool traces_read(const struct config *config, const GPtrArray *traces, const str
 
 /*
  * Adds to @whole (which owns them: of struct span2) those of the spans that were @made and are of the trace
- * @id, or, if @by_span, are the span @id. At most AROUND_SPANS_MAX are kept.
+ * @id, or, if @by_span, are the span @id. At most AROUND_SPANS_MAX are kept: returns how many more there
+ * were.
  */
-void traces_keep_spans(GPtrArray *whole, const struct items *made, uint64_t id, bool by_span);
+uint64_t traces_keep_spans(GPtrArray *whole, const struct items *made, uint64_t id, bool by_span);
 
 #endif

@@ -134,7 +134,7 @@ static void take_first(
 
 	(void)now, (void)at_once;
 	memset(change, 0, sizeof(*change));
-	traces_keep_spans(why->whole, &made->spans, why->id, true);
+	why->refused += traces_keep_spans(why->whole, &made->spans, why->id, true);
 	each_event(why, &made->events, note_event);
 }
 
@@ -168,10 +168,8 @@ static void add_span(struct why *why, const struct around_span *at)
 {
 	struct why_span span = {.at = at, .whole = around_whole(why->whole, at), .thread = THREAD_UNKNOWN};
 
-	if (!span.whole || why->spans->len >= WHY_SPANS_MAX) {
-		why->left_out++;
+	if (!span.whole || why->spans->len >= WHY_SPANS_MAX)
 		return;
-	}
 	tally_init(&span.tally);
 	if (at->tid != AROUND_UNKNOWN)
 		span.thread = numbers_find(why->numbers, at->pid, at->tid) == NUMBER_AMBIGUOUS
@@ -189,6 +187,7 @@ static void find_spans(struct why *why)
 		list = around_spans_list(why->alone);
 	for (guint i = 0; i < list->len; i++)
 		add_span(why, list->pdata[i]);
+	why->left_out = (why->refused ? why->whole->len + why->refused : list->len) - why->spans->len;
 }
 
 static bool can_tell(const struct why *why, const struct why_span *span)

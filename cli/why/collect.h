@@ -50,6 +50,7 @@ struct why {
 		last; /* when all of them were, on the tracing clock; the other way round: there are none */
 	GPtrArray *whole;            /* of struct span2 */
 	GArray *spans;               /* of struct why_span, by their starts */
+	uint64_t refused;            /* more of these than can be kept */
 	uint64_t left_out;           /* spans that are too many */
 	bool recorded[KERNEL_KINDS]; /* whether there are such events */
 	bool any_kernel;

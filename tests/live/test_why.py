@@ -856,6 +856,20 @@ def test_folders_that_are_closed(made, mode):
         assert "no CTF trace" not in done.stderr
 
 
+def test_more_spans_than_are_kept(made):
+    """Each is counted, by both commands."""
+    for number in range(1, 10_051):
+        made.span(T0 + number * 1000, T0 + number * 1000 + 500, number)
+    made.spans.write(made.path + "/ust")
+    done = run_why("--json", f"{TRACE:x}", made.path)
+    assert done.stdout.count("\n") == 1000
+    assert json.loads(done.stdout.splitlines()[0])["missing"][-1] == "9050 more spans are left out."
+    done = subprocess.run(
+        [BLKIN, "import", "--around", f"{TRACE:x}", "--json", made.path], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and done.stdout.count("\n") == 10_000
+    assert done.stderr == "blkin import: the trace has 50 spans more, which are left out: 10000 are shown\n"
+
+
 def test_mistakes(made):
     lock_story(made)
     made.write()
