@@ -58,17 +58,20 @@ static void put_runners(struct buffer *out, const struct answer_span *span)
 
 static void put_wait(struct buffer *out, const struct answer_wait *wait, enum part part)
 {
+	bool rest = wait->by.kind == WHOM_OTHERS;
 	struct buffer by = {0};
 
 	if (*wait->call)
 		html_name(out, wait->call, "");
+	else if (rest)
+		html_put(out, "others");
 	else if (part != PART_FAULT)
 		html_put(out, "in no system call that is recorded");
-	html_put(out, *wait->call || part != PART_FAULT ? " " : "");
+	html_put(out, *wait->call || rest || part != PART_FAULT ? " " : "");
 	put_time(out, wait->time);
 	if (wait->count > 1)
 		buffer_printf(out, " in %" PRId64 " waits", wait->count);
-	if (whom_put(&by, &wait->by, put_name)) {
+	if (!rest && whom_put(&by, &wait->by, put_name)) {
 		html_put(out, ", woken by ");
 		buffer_put(out, by.data, by.size);
 	}

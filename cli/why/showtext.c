@@ -142,18 +142,21 @@ static void put_runners(struct buffer *out, const struct why_span *span)
 
 static void put_wait(struct buffer *out, const struct wait *wait)
 {
+	bool rest = wait->whom.kind == WHOM_OTHERS;
 	struct buffer whom = {0};
 
 	if (wait->call.size)
 		printable_put(out, wait->call.data, wait->call.size, 0);
+	else if (rest)
+		buffer_printf(out, "others");
 	else if (wait->part != PART_FAULT)
 		buffer_printf(out, "in no system call that is recorded");
-	if (wait->call.size || wait->part != PART_FAULT)
+	if (wait->call.size || rest || wait->part != PART_FAULT)
 		buffer_put(out, " ", 1);
 	words_time(out, wait->time);
 	if (wait->count > 1)
 		buffer_printf(out, " in %" PRIu64 " waits", wait->count);
-	if (words_whom(&whom, &wait->whom))
+	if (!rest && words_whom(&whom, &wait->whom))
 		buffer_printf(out, ", woken by %.*s", (int)whom.size, (const char *)whom.data);
 	buffer_free(&whom);
 }

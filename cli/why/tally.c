@@ -61,6 +61,21 @@ static struct call *find_call(struct tally *tally, struct text name)
 	return call;
 }
 
+/* The one for all others of that part: behind those that have an entry each. */
+static struct wait *find_rest(struct tally *tally, enum part part)
+{
+	guint i = TALLY_MAX;
+	bool is_new;
+	struct wait *wait;
+
+	while (i < tally->waits->len && g_array_index(tally->waits, struct wait, i).part != part)
+		i++;
+	wait = get(tally->waits, i, &is_new);
+	if (is_new)
+		*wait = (struct wait){.part = part, .whom = others};
+	return wait;
+}
+
 static struct wait *find_wait(struct tally *tally, const struct piece *piece)
 {
 	guint i = 0;
@@ -75,11 +90,10 @@ static struct wait *find_wait(struct tally *tally, const struct piece *piece)
 			return wait;
 		}
 	}
+	if (i == TALLY_MAX)
+		return find_rest(tally, piece->part);
 	wait = get(tally->waits, i, &is_new);
-	if (is_new && i < TALLY_MAX)
-		*wait = (struct wait){.part = piece->part, .call = piece->call, .whom = piece->whom};
-	else if (is_new)
-		*wait = (struct wait){.part = PART_OTHER, .whom = others};
+	*wait = (struct wait){.part = piece->part, .call = piece->call, .whom = piece->whom};
 	return wait;
 }
 
@@ -191,7 +205,7 @@ const struct wait *tally_main_wait(const struct tally *tally, enum part part)
 	for (guint i = 0; i < tally->waits->len; i++) {
 		const struct wait *wait = &g_array_index(tally->waits, struct wait, i);
 
-		if (wait->part == part)
+		if (wait->part == part && wait->whom.kind != WHOM_OTHERS)
 			return wait;
 	}
 	return NULL;

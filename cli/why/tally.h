@@ -2,7 +2,8 @@
 /*
  * For `blkin why`: where a span's time went. What is added up are pieces, in order of time, which neither
  * overlap nor leave anything out, so that the parts add up to the span's duration. What there is of a span is
- * bounded: of more system calls, waits or threads than TALLY_MAX, the rest goes into one entry.
+ * bounded: of more system calls, waits or threads than TALLY_MAX, the rest goes into one entry, of waits into
+ * one for each part.
  */
 #ifndef WHY_TALLY_H
 #define WHY_TALLY_H
@@ -37,7 +38,7 @@ struct call {
 struct wait {
 	enum part part;
 	struct text call; /* size 0: none is known */
-	struct whom whom; /* who woke the thread */
+	struct whom whom; /* who woke the thread; WHOM_OTHERS: it is all that are too many */
 	uint64_t count;
 	int64_t time, longest;
 };
@@ -64,7 +65,8 @@ void tally_sort(struct tally *tally);
 /* The part with most of the time. */
 enum part tally_main(const struct tally *tally);
 
-/* The wait of that part with most of the time; NULL if there is none. Only of a sorted tally. */
+/* The wait of that part with most of the time, the rest aside; NULL if there is none. Only of a sorted tally.
+ */
 const struct wait *tally_main_wait(const struct tally *tally, enum part part);
 
 #endif

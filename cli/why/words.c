@@ -113,7 +113,8 @@ static bool any_wait(const struct why *why, bool of_disk, bool nowhere)
 			const struct wait *wait = &g_array_index(waits, struct wait, k);
 
 			if ((!of_disk || wait->part == PART_DISK) &&
-				(!nowhere || (wait->part != PART_FAULT && !wait->call.size)))
+				(!nowhere || (wait->part != PART_FAULT && !wait->call.size &&
+						     wait->whom.kind != WHOM_OTHERS)))
 				return true;
 		}
 	}

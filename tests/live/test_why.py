@@ -856,6 +856,25 @@ def test_folders_that_are_closed(made, mode):
         assert "no CTF trace" not in done.stderr
 
 
+def test_waits_that_are_too_many(made):
+    """The rest has no name, and is no wait in no system call."""
+    story = made.story(time=T0)
+    for number in range(100):
+        story.enter("futex")
+        story.wait(MS, "lock", waker=(900, 5000 + number, 900, 5000 + number, "holder"))
+        story.leave()
+    made.span(T0, story.time)
+    story.end()
+    (line,) = ask(made.write())
+    waits = [(wait["part"], wait["count"], wait["woken_by"]["kind"]) for wait in line["waits"]]
+    assert sorted(waits)[:2] == [("lock", 1, "thread")] * 2 and waits.count(("lock", 36, "others")) == 1 and len(waits) == 65
+    assert line["missing"] == []
+    said = run_why(f"{TRACE:x}", made.path).stdout
+    assert said.splitlines()[0].endswith("; woken by holder (5000)")
+    (row,) = [row for row in said.splitlines() if row.startswith("  lock")]
+    assert "others 36.0 ms in 36 waits; futex 1.00 ms, woken by holder" in row
+
+
 def test_more_spans_than_are_kept(made):
     """Each is counted, by both commands."""
     for number in range(1, 10_051):

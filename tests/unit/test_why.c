@@ -238,6 +238,34 @@ START_TEST(tally_is_bounded)
 	ck_assert_int_eq(g_array_index(tally.waits, struct wait, 0).whom.kind, WHOM_OTHERS);
 	ck_assert_int_eq(g_array_index(tally.runners, struct runner, 0).time, 1000 - TALLY_MAX);
 	ck_assert_ptr_nonnull(tally_main_wait(&tally, PART_LOCK));
+	ck_assert_int_eq(tally_main_wait(&tally, PART_LOCK)->whom.kind, WHOM_THREAD);
+	tally_free(&tally);
+}
+END_TEST
+
+/* The rest of the waits is told of each part by itself: they add up to it. */
+START_TEST(waits_that_are_too_many)
+{
+	int64_t sum[PARTS] = {0};
+	struct tally tally;
+
+	tally_init(&tally);
+	for (int64_t i = 0; i < 1000; i++) {
+		struct piece piece = {.begin = i,
+			.end = i + 1,
+			.part = i % 2 ? PART_LOCK : PART_DISK,
+			.whom = {.kind = WHOM_THREAD, .number = i, .pid = i}};
+
+		tally_add(&tally, &piece, 0, 1000);
+	}
+	tally_sort(&tally);
+	ck_assert_uint_eq(tally.waits->len, TALLY_MAX + 2);
+	for (guint i = 0; i < tally.waits->len; i++) {
+		const struct wait *wait = &g_array_index(tally.waits, struct wait, i);
+
+		sum[wait->part] += wait->time;
+	}
+	ck_assert(sum[PART_LOCK] == 500 && sum[PART_DISK] == 500);
 	tally_free(&tally);
 }
 END_TEST
@@ -442,6 +470,7 @@ int main(void)
 	tcase_add_test(cases, names);
 	tcase_add_test(cases, waits);
 	tcase_add_test(cases, tally_is_bounded);
+	tcase_add_test(cases, waits_that_are_too_many);
 	tcase_add_test(cases, names_are_bounded);
 	tcase_add_test(cases, processors_are_bounded);
 	tcase_add_loop_test(cases, interrupt_that_does_not_end, 0, 2);
