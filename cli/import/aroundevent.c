@@ -108,9 +108,9 @@ bool around_event_read(const char *json, size_t size, struct around_moment *mome
 	read_members(&from, &numbers);
 	moment->pid = either(numbers.vpid, numbers.pid);
 	moment->tid = either(numbers.vtid, numbers.tid);
-	moment->kernel = numbers.tid;
 	/* sched_switch tells who comes next, and sched_wakeup and its like who is woken; what a program says
-	 * so is its own affair */
+	 * so is its own affair, and its thread's number is the one that it sees itself */
+	moment->kernel = numbers.kernel ? numbers.tid : AROUND_UNKNOWN;
 	moment->other = numbers.kernel ? either(numbers.next, numbers.woken) : AROUND_UNKNOWN;
 	return !from.failed;
 }

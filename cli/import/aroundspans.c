@@ -4,13 +4,15 @@
 
 #include <string.h>
 
+#include "why/numbers.h"
+
 struct around_spans {
 	uint64_t trace_id;
 	GDestroyNotify free_event;
-	GPtrArray *list;        /* of struct around_span, owned */
-	GHashTable *kernel_ids; /* of threads, by what programs see: they differ in a container */
-	int64_t first, last;    /* ns since the epoch */
-	unsigned events;        /* of all of them */
+	GPtrArray *list;         /* of struct around_span, owned */
+	struct numbers *numbers; /* the kernel's, of threads */
+	int64_t first, last;     /* ns since the epoch */
+	unsigned events;         /* of all of them */
 	bool sorted;
 };
 
@@ -29,7 +31,7 @@ struct around_spans *around_spans_create(uint64_t trace_id, GDestroyNotify free_
 	spans->trace_id = trace_id;
 	spans->free_event = free_event;
 	spans->list = g_ptr_array_new_with_free_func(span_free);
-	spans->kernel_ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	spans->numbers = numbers_create();
 	spans->first = INT64_MAX;
 	spans->last = INT64_MIN;
 	return spans;
@@ -38,7 +40,7 @@ struct around_spans *around_spans_create(uint64_t trace_id, GDestroyNotify free_
 void around_spans_destroy(struct around_spans *spans)
 {
 	g_ptr_array_unref(spans->list);
-	g_hash_table_unref(spans->kernel_ids);
+	numbers_destroy(spans->numbers);
 	g_free(spans);
 }
 
@@ -172,26 +174,19 @@ bool around_spans_reach(const struct around_spans *spans, int64_t time)
 
 /* Events */
 
+static int64_t number_of(int64_t known)
+{
+	return known == AROUND_UNKNOWN ? KERNEL_UNKNOWN : known;
+}
+
 /* Learns what the kernel calls a thread. */
 static void learn(struct around_spans *spans, const struct around_moment *moment)
 {
-	int64_t *tid, *kernel;
+	const struct kernel_event event = {.tid = number_of(moment->kernel),
+		.vtid = number_of(moment->tid),
+		.vpid = number_of(moment->pid)};
 
-	if (moment->tid == AROUND_UNKNOWN || moment->kernel == AROUND_UNKNOWN ||
-		moment->tid == moment->kernel || g_hash_table_size(spans->kernel_ids) >= AROUND_SPANS_MAX)
-		return;
-	tid = g_new(int64_t, 1);
-	kernel = g_new(int64_t, 1);
-	*tid = moment->tid;
-	*kernel = moment->kernel;
-	g_hash_table_replace(spans->kernel_ids, tid, kernel);
-}
-
-static int64_t kernel_id(const struct around_spans *spans, int64_t tid)
-{
-	const int64_t *kernel = g_hash_table_lookup(spans->kernel_ids, &tid);
-
-	return kernel ? *kernel : tid;
+	numbers_learn(spans->numbers, &event);
 }
 
 static bool is_same_process(const struct around_span *span, const struct around_moment *moment)
@@ -204,7 +199,8 @@ static bool is_about(
 {
 	if (span->tid == AROUND_UNKNOWN || (moment->tid == AROUND_UNKNOWN && moment->other == AROUND_UNKNOWN))
 		return span->pid != AROUND_UNKNOWN && span->pid == moment->pid;
-	if (moment->other != AROUND_UNKNOWN && moment->other == kernel_id(spans, span->tid))
+	if (moment->other != AROUND_UNKNOWN &&
+		moment->other == numbers_find(spans->numbers, span->pid, span->tid))
 		return true;
 	return span->tid == moment->tid && is_same_process(span, moment);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * For `blkin why`: by which number the kernel knows a thread of which the program's own numbers are known: in
- * a container they differ. The kernel's events tell both. In bounded memory.
+ * For `blkin why` and `blkin import --around`: by which number the kernel knows a thread of which the
+ * program's own numbers are known: in a container they differ. The kernel's events tell both. In bounded
+ * memory.
  */
 #ifndef WHY_NUMBERS_H
 #define WHY_NUMBERS_H

@@ -131,6 +131,25 @@ START_TEST(switches_in_a_container)
 }
 END_TEST
 
+/* Another container has a thread of that number, too, in another process; or in one of the same number. */
+START_TEST(switches_in_two_containers)
+{
+	struct around_moment own = {200, 3, 5, AROUND_UNKNOWN, 1005},
+			     other = {210, 4, 5, AROUND_UNKNOWN, 2005};
+	struct around_moment next = {300, 0, 0, 1005, 0};
+
+	take(1, 100, 900, 5);
+	around_spans_find(spans, &own);
+	around_spans_find(spans, &other);
+	ck_assert_ptr_nonnull(around_spans_find(spans, &next));
+	next.other = 2005;
+	ck_assert_ptr_null(around_spans_find(spans, &next));
+	other.pid = 3;
+	around_spans_find(spans, &other);
+	ck_assert_ptr_null(around_spans_find(spans, &next));
+}
+END_TEST
+
 START_TEST(bounds)
 {
 	struct around_span *span;
@@ -258,6 +277,7 @@ int main(void)
 	tcase_add_test(cases, process_where_no_thread_is_known);
 	tcase_add_test(cases, classic_spans_last_from_first_to_last);
 	tcase_add_test(cases, switches_in_a_container);
+	tcase_add_test(cases, switches_in_two_containers);
 	tcase_add_test(cases, bounds);
 	tcase_add_test(cases, events_of_all);
 	tcase_add_test(cases, json);
