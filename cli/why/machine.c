@@ -150,8 +150,10 @@ static void close_state(struct machine *machine, struct thread *thread)
 			thread, machine->time, cpu && cpu->nested ? PART_INTERRUPTED : PART_CPU, NULL);
 		break;
 	case STATE_RUNNABLE:
-		thread_close_piece(thread, machine->time, machine->gap ? PART_UNKNOWN : PART_RUNNABLE,
-			cpu ? &cpu->whom : NULL);
+		if (machine->gap)
+			thread_close_piece(thread, machine->time, PART_UNKNOWN, NULL);
+		else
+			thread_queue_piece(thread, machine->time, cpu ? &cpu->whom : NULL);
 		break;
 	case STATE_WAITING:
 		thread_close_piece(thread, machine->time, part_of(machine, thread), NULL);
@@ -231,6 +233,7 @@ static void come(struct machine *machine, struct thread *thread, const struct ke
 	if (thread->state == STATE_RUNNING)
 		lose(machine, thread, STATE_RUNNING, event->cpu);
 	close_state(machine, thread);
+	thread_settle_queued(thread, thread->cpu == event->cpu);
 	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNING, event->cpu);
 	thread->waker = (struct whom){0};
@@ -270,6 +273,20 @@ static void wake_again(struct machine *machine, struct thread *thread, const str
 	thread->woken = true;
 }
 
+/* It is queued now: sched_waking only tells where it was before. */
+static void queue(struct machine *machine, struct thread *thread, const struct kernel_event *event)
+{
+	bool woken = thread->woken;
+
+	if (thread->state != STATE_RUNNABLE || event->target == KERNEL_UNKNOWN ||
+		event->target == thread->cpu)
+		return;
+	close_state(machine, thread);
+	thread_settle_queued(thread, false);
+	move(machine, thread, STATE_RUNNABLE, event->target);
+	thread->woken = woken;
+}
+
 static void take_waking(struct machine *machine, const struct kernel_event *event)
 {
 	struct thread *thread = g_hash_table_lookup(machine->threads, &event->other);
@@ -286,6 +303,8 @@ static void take_waking(struct machine *machine, const struct kernel_event *even
 			thread->waker = waker;
 		if (event->kind == KERNEL_WAKING && thread->woken)
 			wake_again(machine, thread, event);
+		if (event->kind == KERNEL_WAKEUP)
+			queue(machine, thread, event);
 		return;
 	}
 	if (event->kind == KERNEL_WAKEUP)
@@ -307,6 +326,7 @@ static void take_migration(struct machine *machine, const struct kernel_event *e
 	if (!thread || thread->state != STATE_RUNNABLE)
 		return;
 	close_state(machine, thread);
+	thread_settle_queued(thread, true);
 	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNABLE, event->target);
 }

@@ -3,6 +3,9 @@
 
 #include "why/kernelevent.h"
 
+/* Of more pieces it is not known who ran there. */
+#define QUEUED_MAX 4096
+
 struct wanted {
 	int64_t start, end;
 	struct tally *tally;
@@ -21,6 +24,7 @@ struct thread *thread_create(int64_t tid, bool blind)
 	thread->proofs = g_array_new(FALSE, FALSE, sizeof(int64_t));
 	thread->doubts = g_array_new(FALSE, FALSE, sizeof(struct doubt));
 	thread->known = INT64_MIN;
+	thread->queued = g_array_new(FALSE, FALSE, sizeof(struct piece));
 	return thread;
 }
 
@@ -32,6 +36,7 @@ void thread_free(void *data)
 	g_ptr_array_unref(thread->active);
 	g_array_unref(thread->proofs);
 	g_array_unref(thread->doubts);
+	g_array_unref(thread->queued);
 	g_free(thread);
 }
 
@@ -141,6 +146,7 @@ void thread_end(struct thread *thread)
 static void tell_sure(struct thread *thread, struct piece piece)
 {
 	int64_t end = piece.end;
+	bool empty = piece.begin == end;
 
 	for (; thread->given && thread->doubt < thread->given->len; thread->doubt++) {
 		const struct doubt *doubt = &g_array_index(thread->given, struct doubt, thread->doubt);
@@ -162,11 +168,12 @@ static void tell_sure(struct thread *thread, struct piece piece)
 			break;
 	}
 	piece.end = end;
-	if (piece.begin < end || thread->since == end)
+	if (piece.begin < end || empty)
 		tell(thread, &piece);
 }
 
-void thread_close_piece(struct thread *thread, int64_t time, enum part part, const struct whom *whom)
+/* Ends the piece that began with the last one's end. */
+static struct piece make_piece(struct thread *thread, int64_t time, enum part part, const struct whom *whom)
 {
 	const struct piece piece = {.begin = thread->since,
 		.end = time,
@@ -177,6 +184,35 @@ void thread_close_piece(struct thread *thread, int64_t time, enum part part, con
 
 	if (!thread->blind && !thread->given)
 		settle_proofs(thread, time, part);
-	tell_sure(thread, piece);
 	thread->since = time;
+	return piece;
+}
+
+void thread_queue_piece(struct thread *thread, int64_t time, const struct whom *whom)
+{
+	const struct piece piece = make_piece(thread, time, PART_RUNNABLE, whom);
+
+	if (thread->queued->len == QUEUED_MAX)
+		thread_settle_queued(thread, false);
+	g_array_append_val(thread->queued, piece);
+}
+
+void thread_settle_queued(struct thread *thread, bool there)
+{
+	for (guint i = 0; i < thread->queued->len; i++) {
+		struct piece *piece = &g_array_index(thread->queued, struct piece, i);
+
+		if (!there)
+			piece->whom = (struct whom){0};
+		tell_sure(thread, *piece);
+	}
+	g_array_set_size(thread->queued, 0);
+}
+
+void thread_close_piece(struct thread *thread, int64_t time, enum part part, const struct whom *whom)
+{
+	const struct piece piece = make_piece(thread, time, part, whom);
+
+	thread_settle_queued(thread, false);
+	tell_sure(thread, piece);
 }

@@ -23,9 +23,10 @@ struct thread {
 	guint next;        /* the first that has not begun */
 	GPtrArray *active; /* of these those that have begun and not ended, borrowed */
 	enum state state;
-	int64_t since; /* all before it was told to the spans */
-	int64_t cpu;   /* where it runs, or is to run */
-	bool woken;    /* it is to run because it was woken: it cannot be again */
+	int64_t since;  /* all before it was told to the spans, or is queued */
+	int64_t cpu;    /* where it runs, or is thought to be queued */
+	GArray *queued; /* struct piece: since when it is there, not told yet, as it may be elsewhere */
+	bool woken;     /* it is to run because it was woken: it cannot be again */
 	/* what it is in */
 	struct text call;
 	uint64_t call_number;
@@ -66,7 +67,14 @@ void thread_doubt(struct thread *thread);
 /* There are no more events: where it does not run, it ran later all the same if that is proved. */
 void thread_end(struct thread *thread);
 
-/* The time since the last piece was @part; @whom as of struct piece, NULL: not known. */
+/* The time since the last piece it was to run, where @whom ran; NULL: not known. To be settled. */
+void thread_queue_piece(struct thread *thread, int64_t time, const struct whom *whom);
+
+/* Tells the pieces before: whether it was @there. */
+void thread_settle_queued(struct thread *thread, bool there);
+
+/* The time since the last piece was @part; where it was queued before, and was not settled, is not known.
+ * @whom as of struct piece, NULL: not known. */
 void thread_close_piece(struct thread *thread, int64_t time, enum part part, const struct whom *whom);
 
 #endif

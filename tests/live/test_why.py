@@ -224,6 +224,33 @@ def test_without_wake_ups(made):
     assert sum(line["parts_ns"].values()) == story.time - T0
 
 
+@pytest.mark.parametrize("told", [None, "sched_wakeup", "sched_migrate_task"])
+def test_queued_elsewhere(made, told):
+    """
+    sched_waking says where the thread was, and the kernel may take another processor for it: who runs there is known by another
+    event alone; who runs where it is not, is not named.
+    """
+    story = made.story()
+    story.enter("futex")
+    story.switch(THREAD, HOG, INTERRUPTIBLE)
+    story.switch(IDLE, HOLDER, 0, 7)
+    story.switch(IDLE, SECOND, 0, 1)
+    story.time = T0 + 10 * MS
+    story.log("sched_waking", HOLDER, 7, tid=THREAD[1], target_cpu=0)
+    if told:
+        story.log(told, HOLDER, 7, tid=THREAD[1], target_cpu=1, dest_cpu=1)
+    story.time += 4 * MS
+    story.switch(SECOND, THREAD, 0, 1)
+    story.cpu = 1
+    story.run(MS)
+    story.leave()
+    made.span(T0, story.time, cpu=1)
+    story.end()
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"lock": 10 * MS, "runnable": 4 * MS, "cpu": MS}
+    assert found(line)["runners"] == {("thread", 902, "second hog") if told else ("unknown", None, None): 4 * MS}
+
+
 def test_without_system_calls(made):
     lock_story(made)
     without(made, "syscall_")
