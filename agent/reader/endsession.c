@@ -125,6 +125,7 @@ bool keeper_lose(struct keeper *keeper, const char *why)
 		log_warning("LTTng session `%s` has ended: %s; what was in its buffers, and not yet at the "
 			    "relay, is lost",
 			name, why);
+	keeper_forgets_mute(keeper);
 	keeper_end(keeper);
 	return true;
 }

@@ -65,6 +65,7 @@ struct keeper {
 	unsigned replaced;    /* times in a row */
 	int64_t replace_next; /* not before; CLOCK_MONOTONIC ns */
 	int64_t look_next;    /* the next look at it while it is read from files, not before */
+	int64_t other_next;   /* and another session to find out what stands still, which could not be made */
 	bool looked_for_others; /* whether a session is there that took another one's place */
 
 	/* ring buffers that were full */
@@ -173,6 +174,9 @@ bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_
 /* Whether another session had taken this one's place, and is there: a reader that has ended since, or could
  * not read the rest, had stopped this one, or was about to. */
 bool keeper_was_replaced(struct keeper *keeper);
+
+/* A session that was to take this one's place, and records nothing yet, is forgotten if it is gone, too. */
+void keeper_forgets_mute(struct keeper *keeper);
 
 /* Reads the rest of this session, which is stopped. Returns whether to go on at once. */
 bool keeper_end_replaced(struct keeper *keeper, struct session *session);

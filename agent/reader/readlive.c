@@ -283,7 +283,7 @@ static bool is_followed(const struct keeper *keeper, int64_t begun)
 {
 	int64_t pause = progress_may_both_record(keeper->progress) ? LASTS_NS : SOON_NS;
 
-	return progress_next(keeper->progress) && clock_monotonic() - begun >= pause;
+	return progress_next(keeper->progress) && !keeper->still && clock_monotonic() - begun >= pause;
 }
 
 /* Reads until something ends it. */

@@ -23,6 +23,7 @@
 #include "session/newer.h"
 #include "session/relayprobe.h"
 #include "session/sharedmemory.h"
+#include "session/wellness.h"
 
 /* The pause after a session was replaced, or could not be: from, and up to. */
 #define PAUSE_NS (5 * NS_PER_SECOND)
@@ -35,6 +36,9 @@
 #define PROBE_AGAIN_NS (1 * NS_PER_SECOND)
 /* While the session is read from files, the pause between two looks. */
 #define LOOK_PAUSE_NS (2 * NS_PER_SECOND)
+/* Streams of a session that begins may come so late, if there are any; and the pause between two looks. */
+#define BEGINS_NS (2 * NS_PER_SECOND)
+#define BEGINS_PAUSE_US 100000
 /* So long nothing may come of what the old session still has. */
 #define PENDING_NS (2 * NS_PER_SECOND)
 
@@ -291,12 +295,9 @@ static bool replace(struct keeper *keeper, guint streams)
 	return end_replaced(keeper, &taken, streams);
 }
 
-/* No stream is stuck, or it is not known. What comes to relayd's files lttng-consumerd has passed on; and
- * what attaching again may help against does not tell of it. Returns whether to go on at once. */
-static bool go_on(struct keeper *keeper, enum probed probed)
+/* No stream is stuck, or it is not known; @still: none moves. Returns whether to go on at once. */
+static bool go_on(struct keeper *keeper, bool still)
 {
-	bool still = probed == PROBED_STILL && !keeper->again && !livereader_grows(keeper->live);
-
 	keeper->stuck[0] = '\0';
 	keeper->probe_next = clock_monotonic() + (still ? PROBE_PAUSE_NS : PROBE_AGAIN_NS);
 	if (still)
@@ -313,7 +314,61 @@ static enum probed probe(struct keeper *keeper, GArray *stuck)
 	return relayprobe_run(keeper->config, progress_session(keeper->progress)->name, stuck);
 }
 
-/* The same, where nothing else hints at it: two looks must agree. */
+/* The same for the other session, in which nothing is recorded yet. */
+static enum probed probe_other(struct keeper *keeper)
+{
+	g_autoptr(GArray) still = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
+	const char *other = progress_next(keeper->progress)->name;
+	int64_t until = clock_monotonic() + BEGINS_NS;
+	enum probed probed;
+
+	runstate_calls(keeper->state, DAEMON_RELAY);
+	while ((probed = relayprobe_run(keeper->config, other, still)) == PROBED_NOTHING &&
+		clock_monotonic() < until)
+		g_usleep(BEGINS_PAUSE_US);
+	return probed;
+}
+
+/* Makes another session, in which nothing is recorded yet, unless it is there. */
+static bool begin_mute(struct keeper *keeper)
+{
+	char error[512] = "";
+
+	if (clock_monotonic() < keeper->other_next)
+		return false;
+	runstate_calls(keeper->state, DAEMON_SESSION);
+	if (make_other(keeper, error, sizeof(error)) &&
+		session_start_mute(keeper->config, progress_next(keeper->progress)->name, error,
+			sizeof(error)) == SESSION_OK)
+		return true;
+	log_warning("no other LTTng session can be made to find out why nothing comes: %s", error);
+	keeper->other_next = clock_monotonic() + PROBE_PAUSE_NS;
+	return false;
+}
+
+/*
+ * No stream moves: lttng-consumerd passes on nothing, or each of them is stuck, as there is one CPU, say. If
+ * those of another session move, and still none of this one's, it is the latter; where there are none, as no
+ * program runs, it is taken for that. If they do not move, the other session is left as it is: the consumer
+ * daemon would not end it.
+ */
+static enum probed find_out(struct keeper *keeper, GArray *stuck)
+{
+	enum probed probed;
+
+	/* or else it would be waited for; the status names it */
+	if (!wellness_all_answer(keeper->config->tracing_group))
+		return PROBED_FAILED;
+	if (!begin_mute(keeper))
+		return PROBED_STILL;
+	probed = probe_other(keeper);
+	if (probed == PROBED_STILL || probed == PROBED_FAILED)
+		return probed;
+	probed = probe(keeper, stuck);
+	return probed == PROBED_STILL ? PROBED_STUCK : probed;
+}
+
+/* The same as probe(), where nothing else hints at it: two looks must agree. */
 static enum probed probe_twice(struct keeper *keeper, GArray *stuck)
 {
 	enum probed probed = probe(keeper, stuck);
@@ -358,6 +413,14 @@ bool keeper_end_replaced(struct keeper *keeper, struct session *session)
 	return end_replaced(keeper, &taken, count_held_up(keeper, &taken));
 }
 
+void keeper_forgets_mute(struct keeper *keeper)
+{
+	const struct session_identity *other = progress_next(keeper->progress);
+
+	if (other && !progress_may_both_record(keeper->progress) && keeper_is_gone(keeper, other))
+		progress_lose_next(keeper->progress);
+}
+
 static void detach(struct keeper *keeper, struct reader **attached)
 {
 	if (*attached)
@@ -384,6 +447,7 @@ bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_
 
 static void show_stuck(struct keeper *keeper, const GArray *stuck)
 {
+	keeper->still = false;
 	describe(keeper, stuck);
 	if (keeper->no_files[0])
 		return; /* nothing is read, which is told */
@@ -398,8 +462,14 @@ bool keeper_stands_still(struct keeper *keeper)
 
 	keeper->stands_still = false;
 	probed = probe(keeper, stuck);
+	/* what comes to relayd's files lttng-consumerd has passed on; and what attaching again may help
+	 * against does not tell of it */
+	if (probed == PROBED_STILL && (keeper->again || livereader_grows(keeper->live)))
+		probed = PROBED_MOVES;
+	if (probed == PROBED_STILL)
+		probed = find_out(keeper, stuck);
 	if (probed != PROBED_STUCK)
-		return go_on(keeper, probed);
+		return go_on(keeper, probed == PROBED_STILL);
 	keeper->again = false; /* it would not help */
 	show_stuck(keeper, stuck);
 	if (clock_monotonic() >= keeper->replace_next)
@@ -417,6 +487,8 @@ bool keeper_looks_aside(struct keeper *keeper, bool *at_once)
 	if (clock_monotonic() < keeper->look_next)
 		return false;
 	probed = probe_twice(keeper, stuck);
+	if (probed == PROBED_STILL)
+		probed = find_out(keeper, stuck);
 	keeper->look_next = clock_monotonic() + LOOK_PAUSE_NS;
 	if (probed == PROBED_FAILED)
 		return false;

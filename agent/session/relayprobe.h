@@ -17,7 +17,7 @@
 enum probed {
 	PROBED_MOVES,   /* all streams do */
 	PROBED_STUCK,   /* some do, and some do not */
-	PROBED_STILL,   /* none does: the consumer daemon does not run */
+	PROBED_STILL,   /* none does: the consumer daemon passes on nothing, or all are stuck */
 	PROBED_NOTHING, /* there are no streams */
 	PROBED_FAILED   /* the relay daemon does not answer, or another viewer is attached */
 };

@@ -19,6 +19,9 @@
 #define PERIOD_NS (2 * NS_PER_SECOND)
 /* LTTng's: the question is a number of 32 bits, 0; the answer one of 64 bits. */
 #define QUESTION 0
+/* Whoever waits for an answer waits so long, and looks so often. */
+#define PATIENCE_NS (1 * NS_PER_SECOND)
+#define STEP_US 10000
 #define ANSWER_SIZE 8
 
 /* Where they listen, below the session daemon's folder; a program is of one word size or the other. */
@@ -188,6 +191,29 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 	healths->consumer.ended = healths->consumer.gone && !answers(&wellness->daemons[CONSUMER_64]) &&
 				  !answers(&wellness->daemons[CONSUMER_32]);
 	healths->kernel = health_of(&wellness->daemons[CONSUMER_KERNEL]);
+}
+
+static bool any_is_silent(const struct wellness *wellness)
+{
+	for (int i = 0; i < DAEMONS; i++)
+		if (wellness->daemons[i].asked)
+			return true;
+	return false;
+}
+
+bool wellness_all_answer(const char *tracing_group)
+{
+	struct wellness *wellness = wellness_create(tracing_group);
+	int64_t until = clock_monotonic() + PATIENCE_NS;
+	bool good;
+
+	wellness_look(wellness);
+	while (!(good = !any_is_silent(wellness)) && clock_monotonic() < until) {
+		g_usleep(STEP_US);
+		wellness_look(wellness);
+	}
+	wellness_destroy(wellness);
+	return good;
 }
 
 void wellness_destroy(struct wellness *wellness)

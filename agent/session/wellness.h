@@ -36,4 +36,8 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 
 void wellness_destroy(struct wellness *wellness);
 
+/* Whether all that are there answer now, or soon: or else a call that changes a session waits for them. Waits
+ * for a second at most. */
+bool wellness_all_answer(const char *tracing_group);
+
 #endif

@@ -209,6 +209,44 @@ def test_nobody_else(node, receiver):
     assert (replaced(node), node.ledger().packets_lost) == ((0, 0) if HEALS else (1, 1))
 
 
+def die_everywhere(node):
+    culprits = [start_as(node, CULPRIT, "halfway", "die", cpu, 5) for cpu in range(os.cpu_count())]
+    assert [culprit.wait(20) for culprit in culprits] == [-signal.SIGKILL] * os.cpu_count()
+
+
+def test_everywhere(node, receiver):
+    """
+    No stream of the only user moves, as on a node with one CPU: another session, whose streams do, tells that LTTng's
+    daemons are well.
+    """
+    share(node)
+    begin(node, receiver)
+    mine = load(node, CULPRIT, 1, "-n", 10**6, "-r", 500)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "the first spans")
+    die_everywhere(node)
+    live_again(node, 1, 20)
+    assert "lttng-consumerd passes on nothing" not in node.agent.log()
+    recorded = end_load(mine)
+    wait_until(lambda: (ordinals(receiver, 1) or [0])[-1] == recorded - 1, 15, "the last span")
+    came = ordinals(receiver, 1)
+    exactly(len(came) == len(set(came)), f"{len(came)} came, {len(set(came))} of {recorded}")
+    if not HEALS:
+        ledger = node.ledger()
+        assert (replaced(node), ledger.packets_lost, ledger.sessions_lost) == (1, os.cpu_count(), 0)
+    check_whole(node, receiver, 2, 200)
+
+
+@pytest.mark.stuck("an event in whose middle a program died")
+def test_everywhere_and_nobody_left(node, receiver):
+    """As nobody runs, no other session's streams tell anything: the session is replaced all the same."""
+    share(node)
+    begin(node, receiver)
+    die_everywhere(node)
+    wait_until(lambda: replaced(node) == 1, 20, "the session to be replaced", promised=True)
+    assert "lttng-consumerd passes on nothing" not in node.agent.log()
+    check_whole(node, receiver, 2, 200)
+
+
 def test_stopped(node, receiver):
     """The program is alive: it goes on in the new session, and what it had begun in the old one is lost."""
     share(node)

@@ -263,6 +263,31 @@ START_TEST(who_never_was)
 }
 END_TEST
 
+static _Atomic bool answered;
+
+/* Both daemons answer what they are asked, until somebody is content. */
+static gpointer answer_both(gpointer data)
+{
+	(void)data;
+	while (!answered) {
+		answer(session);
+		answer(consumer);
+		g_usleep(LOOK_US);
+	}
+	return NULL;
+}
+
+START_TEST(who_is_waited_for)
+{
+	GThread *daemons = g_thread_new("daemons", answer_both, NULL);
+
+	ck_assert(wellness_all_answer(""));
+	answered = true;
+	g_thread_join(daemons);
+	ck_assert(!wellness_all_answer(""));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *cases = tcase_create("all");
@@ -274,5 +299,6 @@ int main(void)
 	tcase_add_test(cases, who_only_says_nothing);
 	tcase_add_test(cases, the_kernels_is_gone);
 	tcase_add_test(cases, who_never_was);
+	tcase_add_test(cases, who_is_waited_for);
 	return run_cases("wellness", cases);
 }
