@@ -40,13 +40,13 @@ void keeper_end(struct keeper *keeper)
  * of a name, would wait for this one's metadata for ever. Once a new session of the name records, relayd
  * never lets go.
  */
-bool keeper_wait_for_release(struct keeper *keeper, const char *name)
+bool keeper_wait_for_release(struct keeper *keeper, const struct session_identity *session)
 {
 	int64_t begun = clock_monotonic(), waited = 0;
 
 	while (!runstate_stopping(keeper->state)) {
 		runstate_calls(keeper->state, DAEMON_RELAY);
-		if (!relaylist_has(keeper->config, name)) {
+		if (!relaylist_has(keeper->config, session)) {
 			keeper->held = false;
 			return true;
 		}
@@ -132,7 +132,7 @@ bool keeper_lose(struct keeper *keeper, const char *why)
 
 bool keeper_lose_gone(struct keeper *keeper, const char *why)
 {
-	keeper_wait_for_release(keeper, progress_session(keeper->progress)->name);
+	keeper_wait_for_release(keeper, progress_session(keeper->progress));
 	return keeper_lose(keeper, why);
 }
 

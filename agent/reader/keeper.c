@@ -256,7 +256,7 @@ static bool configure_first(struct keeper *keeper, struct session *session)
 static bool resume(struct keeper *keeper)
 {
 	const struct session_identity *identity = progress_session(keeper->progress);
-	struct session *session = session_adopt(keeper->config, identity->name);
+	struct session *session = session_adopt(keeper->config, identity);
 	bool at_once = false;
 
 	if (identity->created == keeper->condemned) {
@@ -370,7 +370,7 @@ void keeper_stop(struct keeper *keeper)
 
 	while ((identity = progress_session(keeper->progress)) && identity->created != tried &&
 		clock_monotonic() < runstate_deadline(keeper->state)) {
-		struct session *session = session_adopt(keeper->config, identity->name);
+		struct session *session = session_adopt(keeper->config, identity);
 
 		tried = identity->created;
 		keeper_finish(keeper, session, NULL);

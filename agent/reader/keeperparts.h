@@ -215,8 +215,8 @@ bool keeper_read_files(struct keeper *keeper, struct session *session, bool same
 
 /* endsession.c */
 
-/* Waits until relayd has let go of session @name, which is gone; false if it does not. */
-bool keeper_wait_for_release(struct keeper *keeper, const char *name);
+/* Waits until relayd has let go of that session, which is gone; false if it does not. */
+bool keeper_wait_for_release(struct keeper *keeper, const struct session_identity *session);
 
 /* The session at hand is read to its end, and nobody writes it any more. */
 void keeper_end(struct keeper *keeper);

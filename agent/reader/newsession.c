@@ -92,7 +92,8 @@ bool keeper_make_session(struct keeper *keeper, bool beside)
 
 	if (!may_create(keeper))
 		return false;
-	released = beside || keeper_wait_for_release(keeper, keeper->config->session_name);
+	g_strlcpy(identity.name, keeper->config->session_name, sizeof(identity.name));
+	released = beside || keeper_wait_for_release(keeper, &identity);
 	if (runstate_stopping(keeper->state))
 		return false;
 	runstate_calls(keeper->state, DAEMON_SESSION);
@@ -101,7 +102,7 @@ bool keeper_make_session(struct keeper *keeper, bool beside)
 		keeper_session_failed(keeper, status, error);
 		return false;
 	}
-	session = session_adopt(keeper->config, identity.name);
+	session = session_adopt(keeper->config, &identity);
 	progress_begin(keeper->progress, &identity);
 	if (released && !keeper_avoids_live(keeper))
 		at_once = read_live(keeper, session);

@@ -67,14 +67,16 @@ bool keeper_find_name(struct keeper *keeper, char *name, size_t size)
 {
 	const struct session_identity *at_hand = progress_session(keeper->progress);
 	const char *taken = at_hand ? at_hand->name : "";
+	struct session_identity other = {0};
 	char error[512];
 	uint64_t created;
 
 	for (unsigned number = 0; number < SESSION_NAMES; number++) {
-		session_name(keeper->config, number, name, size);
+		session_name(keeper->config, number, other.name, sizeof(other.name));
+		g_strlcpy(name, other.name, size);
 		if (strcmp(name, taken) != 0 &&
 			session_find(keeper->config, name, &created, error, sizeof(error)) == SESSION_NONE &&
-			!relaylist_has(keeper->config, name))
+			!relaylist_has(keeper->config, &other))
 			return true;
 	}
 	return false;
@@ -165,7 +167,7 @@ static bool lacks_buffers(const struct keeper *keeper)
 
 static bool discard_other(struct keeper *keeper, char *error, size_t error_size)
 {
-	struct session *session = session_adopt(keeper->config, progress_next(keeper->progress)->name);
+	struct session *session = session_adopt(keeper->config, progress_next(keeper->progress));
 
 	session_destroy(session);
 	session_free(session);
@@ -224,7 +226,7 @@ static bool take_over(struct keeper *keeper, struct taken_over *taken, char *err
 	taken->since = clock_monotonic();
 	g_usleep(OVERLAP_NS / 1000);
 	watch_stop(keeper->watch);
-	session = session_adopt(keeper->config, progress_session(keeper->progress)->name);
+	session = session_adopt(keeper->config, progress_session(keeper->progress));
 	/* before it is, as that may take a while: a reader that goes on from here stops it, and does not
 	 * start it */
 	progress_one_records(keeper->progress);
@@ -311,14 +313,14 @@ static enum probed probe(struct keeper *keeper, GArray *stuck)
 {
 	g_array_set_size(stuck, 0);
 	runstate_calls(keeper->state, DAEMON_RELAY);
-	return relayprobe_run(keeper->config, progress_session(keeper->progress)->name, stuck);
+	return relayprobe_run(keeper->config, progress_session(keeper->progress), stuck);
 }
 
 /* The same for the other session, in which nothing is recorded yet. */
 static enum probed probe_other(struct keeper *keeper)
 {
 	g_autoptr(GArray) still = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
-	const char *other = progress_next(keeper->progress)->name;
+	const struct session_identity *other = progress_next(keeper->progress);
 	int64_t until = clock_monotonic() + BEGINS_NS;
 	enum probed probed;
 

@@ -22,7 +22,7 @@ static uint32_t count_listed(const struct config *config, const struct session_i
 
 	if (fd < 0)
 		return 0;
-	viewer_find(fd, session->name, &listed);
+	viewer_find(fd, session, &listed);
 	close(fd);
 	return listed.streams;
 }

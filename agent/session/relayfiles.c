@@ -83,11 +83,11 @@ enum relayfiles_status relayfiles_open(const char *output, const struct session_
 	struct relayfiles **files, char *error, size_t error_size)
 {
 	struct relayfiles *made = g_new0(struct relayfiles, 1);
-	char host[256] = "";
+	char host[sizeof(session->host)];
 	bool none = false;
 	int why;
 
-	gethostname(host, sizeof(host) - 1);
+	session_host(session, host, sizeof(host));
 	made->names = g_string_chunk_new(4096);
 	made->host = made->folder = -1;
 	made->output = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -88,18 +88,18 @@ static enum probed probe(const struct config *config, int fd, const GArray *stre
 	return answers ? judge(streams, probed, stuck) : PROBED_FAILED;
 }
 
-enum probed relayprobe_run(const struct config *config, const char *name, GArray *stuck)
+enum probed relayprobe_run(const struct config *config, const struct session_identity *session, GArray *stuck)
 {
 	g_autoptr(GArray) streams = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
 	enum probed probed = PROBED_FAILED;
 	int fd = viewer_open(config);
-	struct viewer_session session;
+	struct viewer_session listed;
 	bool attached = false;
 
 	if (fd < 0)
 		return PROBED_FAILED;
-	for (int i = 0; i < ATTACH_TRIES && !attached && viewer_find(fd, name, &session); i++) {
-		attached = viewer_attach(fd, session.id, streams);
+	for (int i = 0; i < ATTACH_TRIES && !attached && viewer_find(fd, session, &listed); i++) {
+		attached = viewer_attach(fd, listed.id, streams);
 		if (!attached)
 			g_usleep(ATTACH_PAUSE_US);
 	}

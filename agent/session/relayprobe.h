@@ -24,6 +24,7 @@ enum probed {
 
 /* Looks for about two seconds, or until all streams have moved. Appends those that do not (struct
  * viewer_stream) to @stuck. No reader may be attached. */
-enum probed relayprobe_run(const struct config *config, const char *name, GArray *stuck);
+enum probed relayprobe_run(
+	const struct config *config, const struct session_identity *session, GArray *stuck);
 
 #endif

@@ -2,7 +2,6 @@
 #include "session/session.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "session/tracing.h"
@@ -29,15 +28,15 @@ enum session_status session_find(
 	return code == 0 ? SESSION_OK : tracing_failure(code, error, error_size, "list the LTTng sessions");
 }
 
-struct session *session_adopt(const struct config *config, const char *name)
+struct session *session_adopt(const struct config *config, const struct session_identity *identity)
 {
 	struct session *session = g_new0(struct session, 1);
-	char host[256] = "";
+	char host[sizeof(identity->host)];
 
-	gethostname(host, sizeof(host) - 1);
-	session->name = g_strdup(name);
+	session_host(identity, host, sizeof(host));
+	session->name = g_strdup(identity->name);
 	session->url = g_strdup_printf("net://%s:%" G_GUINT64_FORMAT "/host/%s/%s", config->relay_host,
-		config->relay_live_port, host, name);
+		config->relay_live_port, host, identity->name);
 	return session;
 }
 

@@ -62,7 +62,7 @@ enum session_status session_unmute(
 bool session_take_down(const struct config *config, const struct session_identity *session, bool cleared);
 
 /* Takes up a session that was created or found. */
-struct session *session_adopt(const struct config *config, const char *name);
+struct session *session_adopt(const struct config *config, const struct session_identity *identity);
 
 /* Starts recording, unless it records already. To be called once a reader is attached: so it sees the first
  * event. */

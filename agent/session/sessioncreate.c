@@ -111,6 +111,7 @@ static int make(const struct config *config, const char *name, uint64_t level, s
 	}
 	*made = beside_create(config, name);
 	g_strlcpy(identity->name, name, sizeof(identity->name));
+	session_host(identity, identity->host, sizeof(identity->host));
 	write_settings(config, made, identity->settings, sizeof(identity->settings));
 	return 0;
 }

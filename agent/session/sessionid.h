@@ -19,7 +19,11 @@ struct session_identity {
 	char name[256];
 	uint64_t created;   /* seconds since the epoch, as LTTng has it */
 	char settings[512]; /* of [session], as far as they are fixed once it is created */
+	char host[256];     /* this node's name then, which may have changed since; "": as it is now */
 };
+
+/* The node's name by which lttng-relayd has it. */
+void session_host(const struct session_identity *session, char *host, size_t size);
 
 void session_identity_save(const struct session_identity *session, struct buffer *out);
 bool session_identity_load(struct unpacker *from, struct session_identity *session);

@@ -124,13 +124,13 @@ int viewer_open(const struct config *config)
 
 /* Sessions and streams */
 
-bool viewer_find(int fd, const char *name, struct viewer_session *session)
+bool viewer_find(int fd, const struct session_identity *identity, struct viewer_session *session)
 {
-	char host[256] = "";
+	char host[sizeof(identity->host)];
 	bool found = false;
 	uint32_t count;
 
-	gethostname(host, sizeof(host) - 1);
+	session_host(identity, host, sizeof(host));
 	if (!ask(fd, LIST_SESSIONS, NULL, 0) || !take(fd, &count, sizeof(count)) ||
 		be32toh(count) > SESSIONS_MAX)
 		return false;
@@ -139,7 +139,7 @@ bool viewer_find(int fd, const char *name, struct viewer_session *session)
 
 		if (!take(fd, &listed, sizeof(listed)))
 			return false;
-		if (strncmp(listed.name, name, sizeof(listed.name)) != 0 ||
+		if (strncmp(listed.name, identity->name, sizeof(listed.name)) != 0 ||
 			strncmp(listed.host, host, sizeof(listed.host) - 1) != 0)
 			continue;
 		/* one that has ended may still be listed, in any order; the numbers grow */

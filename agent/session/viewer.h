@@ -12,6 +12,7 @@
 #include <glib.h>
 
 #include "config/config.h"
+#include "session/sessionid.h"
 
 struct viewer_stream {
 	uint64_t id;
@@ -36,8 +37,8 @@ enum viewer_next {
 /* Connects to the relay daemon; -1 if it does not answer. To be closed. */
 int viewer_open(const struct config *config);
 
-/* Whether this host has a live session @name there. */
-bool viewer_find(int fd, const char *name, struct viewer_session *session);
+/* Whether that session is there. */
+bool viewer_find(int fd, const struct session_identity *identity, struct viewer_session *session);
 
 /* Attaches to a session, and appends its streams of events (struct viewer_stream). False if another viewer is
  * attached, or it is gone. */

@@ -2,6 +2,7 @@
 """lttng-relayd goes on listing a session that is gone: the agent does not wait for it in place of its successor."""
 
 import contextlib
+import ctypes
 import glob
 import os
 import signal
@@ -262,6 +263,40 @@ def test_session_of_another_host(node, receiver):
     check_collects(node, receiver, 2)
     check_nothing_lost(node)
     assert ("elsewhere", "blkin") in listed(node.relay_ports[2])
+
+
+CLONE_NEWUTS = 0x04000000
+
+
+@pytest.fixture(name="rename")
+def fixture_rename(node):
+    """Gives the node another host name, which its session daemon sees, too; the machine keeps its own."""
+    before = socket.gethostname()
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.unshare(CLONE_NEWUTS) == 0, os.strerror(ctypes.get_errno())
+    assert node.sessiond.stop() == 0
+    node.start_sessiond()
+    yield socket.sethostname
+    socket.sethostname(before)
+
+
+def test_host_is_renamed(node, receiver, rename):
+    """The relay has a session, and its files, by the name that the host had when it was made."""
+    node.start_agent(receiver.port, session=KEEP)
+    check_collects(node, receiver)
+    assert node.agent.stop() == 0
+    node.run([LOAD, "-n", 2000])
+    rename("renamed")
+    node.start_agent_again()
+    node.wait_ledger(lambda ledger: ledger.read == 2500 and ledger.idle(), 15, "what was left")
+    check_collects(node, receiver, 2)
+    assert (node.ledger().sessions, node.ledger().sessions_lost) == (1, 0)
+    assert node.agent.stop() == 0
+    node.lttng("destroy", "--no-wait", "blkin")
+    node.start_agent_again()
+    check_collects(node, receiver, 2)
+    wait_until(lambda: {folder.split("/")[-2] for folder in node.session_folders()} == {"renamed"}, 15, "the old files to go")
+    check_nothing_lost(node)
 
 
 def test_held_for_long(node, receiver):

@@ -104,6 +104,39 @@ START_TEST(newest_and_holding)
 }
 END_TEST
 
+static void take_identity(const struct buffer *from, struct session_identity *session)
+{
+	struct unpacker saved = unpacker_of(from->data, from->size);
+
+	ck_assert(session_identity_load(&saved, session));
+	ck_assert_ptr_eq(saved.at, saved.end);
+}
+
+/* Agents up to 0.2 knew nothing of the host's name: it is taken for what it is now. */
+START_TEST(names_of_hosts)
+{
+	const struct session_identity made = {
+		.name = "blkin", .created = 7, .settings = "as they are", .host = "other"};
+	struct session_identity loaded;
+	struct buffer saved = {0};
+	char now[256] = "";
+
+	session_identity_save(&made, &saved);
+	take_identity(&saved, &loaded);
+	ck_assert_str_eq(loaded.settings, made.settings);
+	ck_assert_str_eq(loaded.host, made.host);
+	saved.size = 0;
+	pack_text(&saved, made.name);
+	pack_u64(&saved, made.created);
+	pack_text(&saved, made.settings);
+	take_identity(&saved, &loaded);
+	ck_assert_str_eq(loaded.settings, made.settings);
+	gethostname(now, sizeof(now) - 1);
+	ck_assert_str_eq(loaded.host, now);
+	buffer_free(&saved);
+}
+END_TEST
+
 /* An event is read, and so many sessions are over. */
 static void reach_with(uint32_t count, const struct items *items)
 {
@@ -297,6 +330,7 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, newest_and_holding);
+	tcase_add_test(cases, names_of_hosts);
 	tcase_add_test(cases, written_ahead);
 	tcase_add_test(cases, written_ahead_of_other_outlets);
 	tcase_add_test(cases, written_ahead_of_what_waited);

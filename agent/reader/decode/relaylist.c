@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <babeltrace2/babeltrace.h>
 #include <glib.h>
@@ -51,18 +50,19 @@ static bool entry_is(const bt_value *session, const char *key, const char *wante
 	return value && bt_value_is_string(value) && !strcmp(bt_value_string_get(value), wanted);
 }
 
-bool relaylist_has(const struct config *config, const char *name)
+bool relaylist_has(const struct config *config, const struct session_identity *session)
 {
 	const bt_value *list = ask_relay(config);
 	uint64_t count = list ? bt_value_array_get_length(list) : 0;
-	char host[256] = "";
+	char host[sizeof(session->host)];
 	bool found = false;
 
-	gethostname(host, sizeof(host) - 1);
+	session_host(session, host, sizeof(host));
 	for (uint64_t i = 0; i < count && !found; i++) {
-		const bt_value *session = bt_value_array_borrow_element_by_index_const(list, i);
+		const bt_value *listed = bt_value_array_borrow_element_by_index_const(list, i);
 
-		found = entry_is(session, "session-name", name) && entry_is(session, "target-hostname", host);
+		found = entry_is(listed, "session-name", session->name) &&
+			entry_is(listed, "target-hostname", host);
 	}
 	bt_value_put_ref(list);
 	return found;

@@ -6,11 +6,12 @@
 #include <stdbool.h>
 
 #include "config/config.h"
+#include "session/sessionid.h"
 
 /*
- * Whether relayd lists a live session @name of this host: not if it cannot be asked. It goes on listing one
- * for a while after it was destroyed.
+ * Whether relayd lists a live session of that name and this host: not if it cannot be asked. It goes on
+ * listing one for a while after it was destroyed.
  */
-bool relaylist_has(const struct config *config, const char *name);
+bool relaylist_has(const struct config *config, const struct session_identity *session);
 
 #endif
