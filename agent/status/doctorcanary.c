@@ -6,7 +6,8 @@
 #include "base/human.h"
 #include "status/doctor.h"
 
-/* For so long it may be away before that is worth a word: the reader finds out why within that, mostly. */
+/* For so long, and CANARY_TURNS, it may be away before that is worth a word: the reader finds out why within
+ * that, mostly. */
 #define LOST_NS (10 * NS_PER_SECOND)
 /* Events of others that came so lately say that it is only behind, */
 #define COMES_NS (3 * NS_PER_SECOND)
@@ -30,10 +31,11 @@ bool doctor_canary_is_lost(const struct status *status)
 {
 	const struct canary_state *canary = &status->canary;
 	int64_t last = status->activity.last_event, now = clock_monotonic(), away = now - canary->since;
-	bool behind = last && now - last < COMES_NS && away < BEHIND_NS;
+	int64_t turns = CANARY_TURNS * status->config->live_timer;
+	bool behind = last && now - last < COMES_NS && away - turns < BEHIND_NS;
 
 	return canary->mood == CANARY_UNRECORDED ||
-	       (canary->mood == CANARY_LATE && away >= LOST_NS && !behind);
+	       (canary->mood == CANARY_LATE && away - turns >= LOST_NS && !behind);
 }
 
 /* While events of others come, all daemons pass them on. */

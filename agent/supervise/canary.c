@@ -25,7 +25,7 @@
 
 #define PROGRAM "blkin-canary"
 #define NO_PROGRAM 127
-/* Between two events; and an event is late after so long. */
+/* Between two events; and an event is late after so long, and CANARY_TURNS. */
 #define PERIOD_NS (5 * NS_PER_SECOND)
 #define LATE_NS (5 * NS_PER_SECOND)
 /* Until the first event is recorded, as LTTng takes a moment to register a program. */
@@ -47,6 +47,7 @@
 struct canary {
 	const struct page *page;
 	struct sharedmemory memory;
+	int64_t late;                /* when an event is, ns */
 	pid_t pid;                   /* 0: it does not run */
 	int socket;                  /* -1 then */
 	int64_t start;               /* not before; CLOCK_MONOTONIC ns, as below */
@@ -78,6 +79,7 @@ struct canary *canary_create(const struct config *config, struct page *page)
 	struct canary *canary = g_new0(struct canary, 1);
 
 	canary->page = page;
+	canary->late = LATE_NS + CANARY_TURNS * config->live_timer;
 	sharedmemory_look(config, &canary->memory);
 	canary->socket = -1;
 	canary->number = canary->due = choose_number();
@@ -266,7 +268,7 @@ static void judge(struct canary *canary, int64_t now)
 	int64_t away = away_since(canary);
 
 	pthread_mutex_lock(&canary->lock);
-	if (away && now - away >= LATE_NS) {
+	if (away && now - away >= canary->late) {
 		state->mood = CANARY_LATE;
 		state->since = away;
 	} else if (canary->unrecorded && now - canary->unrecorded >= UNRECORDED_NS) {

@@ -2,7 +2,8 @@
 /*
  * The canary: a program of the agent's own that records an event every few seconds, which is to come back
  * through LTTng and the reader as others' do. While it does, what programs record arrives; when none has for
- * ten seconds, that is known, also on a node where no program records anything at the moment.
+ * ten seconds and CANARY_TURNS, that is known, also on a node where no program records anything at the
+ * moment.
  *
  * The program (canary.c) is traced as any other, and has the ring buffers of the agent's user. Whatever
  * becomes of it, it does not harm the agent, which only writes numbers to it, and does not wait.
@@ -17,6 +18,10 @@
 
 struct canary;
 struct page;
+
+/* So many turns of the live timer an event may be away beside all else: one to its packet, and one to what
+ * tells that nothing older comes. */
+#define CANARY_TURNS 2
 
 /* How it is. */
 enum canary_mood {

@@ -73,6 +73,17 @@ def test_beside_programs(node, receiver):
     assert len(receiver.spans()) == 3 * SPANS
 
 
+def test_slow_timer(node, receiver):
+    """An event waits for its turn, and is not late for that."""
+    node.start_agent(receiver.port, session=dict(KEEP, live_timer="12s"))
+
+    def is_back():
+        assert state(node) in ("starts", "well")
+        return node.status()["events"]["canary"] >= 2
+
+    wait_until(is_back, 60, "the canary to come back", 0.3)
+
+
 def test_ends_with_the_agent(node, receiver):
     """Also with one that is killed: by its socket, not by a signal, which may meet it in the middle of an event."""
     node.start_agent(receiver.port, session=KEEP)

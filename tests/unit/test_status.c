@@ -465,6 +465,25 @@ START_TEST(canary)
 }
 END_TEST
 
+/* Each turn of the live timer may hold it up. */
+START_TEST(canary_of_slow_timer)
+{
+	int64_t now = clock_monotonic();
+
+	config.live_timer = 30 * NS_PER_SECOND;
+	status.supervisor.collecting = true;
+	status.canary =
+		(struct canary_state){.mood = CANARY_LATE, .since = now - 65 * NS_PER_SECOND, .came = now};
+	ck_assert(!doctor_canary_is_lost(&status));
+	status.canary.since = now - 71 * NS_PER_SECOND;
+	ck_assert(doctor_canary_is_lost(&status));
+	status.activity.last_event = now;
+	ck_assert(!doctor_canary_is_lost(&status));
+	status.canary.since = now - 121 * NS_PER_SECOND;
+	ck_assert(doctor_canary_is_lost(&status));
+}
+END_TEST
+
 /* Once all programs that were there have had the time to get ring buffers. */
 START_TEST(without_ring_buffers)
 {
@@ -694,5 +713,6 @@ int main(void)
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
 	tcase_add_loop_test(cases, silent, 0, sizeof(silences) / sizeof(*silences));
 	tcase_add_loop_test(cases, canary, 0, sizeof(canaries) / sizeof(*canaries));
+	tcase_add_test(cases, canary_of_slow_timer);
 	return run_cases("status", cases);
 }
