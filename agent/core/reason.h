@@ -59,6 +59,7 @@ struct problem {
 	"the kernel is not recorded: its lttng-consumerd has ended, and lttng-sessiond starts no other "     \
 	"until "                                                                                             \
 	"it is restarted"
+#define PROBLEM_KERNEL_CONSUMER_SILENT "the kernel is not recorded: its lttng-consumerd does not answer"
 
 void problem_set(struct problem *problem, enum reason reason, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -219,7 +219,8 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 		break;
 	case ATTACHED_UNREADABLE:
 		if (keeper_gives_up_live(keeper))
-			at_once = keeper_read_files(keeper, session, keeper_has_our_settings(keeper));
+			at_once = keeper_read_files(
+				keeper, session, keeper->reattaching || keeper_has_our_settings(keeper));
 		break;
 	default:
 		break;

@@ -58,14 +58,15 @@ struct keeper {
 	int64_t probe_next;  /* it is not to be found out why before, CLOCK_MONOTONIC ns */
 
 	/* a session that is stuck */
-	bool stands_still;    /* live reading did, while there was something to read */
-	bool helped;          /* attaching has helped for a while before that */
-	bool stalled;         /* what is on disk did not come */
-	char stuck[256];      /* whose streams are stuck, while the session is not replaced; "" if none is */
-	unsigned replaced;    /* times in a row */
-	int64_t replace_next; /* not before; CLOCK_MONOTONIC ns */
-	int64_t look_next;    /* the next look at it while it is read from files, not before */
-	int64_t other_next;   /* and another session to find out what stands still, which could not be made */
+	bool stands_still; /* live reading did, while there was something to read */
+	bool helped;       /* attaching has helped for a while before that */
+	bool stalled;      /* what is on disk did not come */
+	char stuck[256];   /* whose streams are stuck, while the session is not replaced; "" if none is; */
+	enum reason stuck_reason; /* and as what that is told */
+	unsigned replaced;        /* times in a row */
+	int64_t replace_next;     /* not before; CLOCK_MONOTONIC ns */
+	int64_t look_next;        /* the next look at it while it is read from files, not before */
+	int64_t other_next; /* and another session to find out what stands still, which could not be made */
 	bool looked_for_others; /* whether a session is there that took another one's place */
 
 	/* ring buffers that were full */
@@ -80,10 +81,11 @@ struct keeper {
 	char no_files[512]; /* why the last pass could not read relayd's files; "" if it could */
 	char trouble[512];  /* why the files of a session that is read live cannot be read, as the status says
 			     */
-	unsigned recoveries; /* that failed in a row */
-	GPtrArray *users;    /* of struct user */
-	int64_t files_until; /* live reading is not to be tried before, as readers have died of it */
-	char left_out[512];  /* what the status says of the last user whose packets were left out */
+	unsigned recoveries;  /* that failed in a row */
+	GPtrArray *users;     /* of struct user */
+	int64_t files_until;  /* live reading is not to be tried before, as readers have died of it, */
+	int64_t kernel_until; /* or as it would wait for what the kernel has recorded */
+	char left_out[512];   /* what the status says of the last user whose packets were left out */
 
 	/* a session that is lost */
 	int64_t looked;     /* when a reader before this one was there, CLOCK_MONOTONIC ns */

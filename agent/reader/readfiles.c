@@ -138,7 +138,7 @@ static void show(struct keeper *keeper)
 	if (keeper->no_files[0])
 		show_neither(keeper);
 	else if (keeper->stuck[0])
-		runstate_collects_in_part(keeper->state, name, REASON_STREAM_STUCK, keeper->stuck);
+		runstate_collects_in_part(keeper->state, name, keeper->stuck_reason, keeper->stuck);
 	else if (keeper->left_out[0])
 		runstate_collects_in_part(keeper->state, name, REASON_LEFT_OUT, keeper->left_out);
 	else
@@ -150,7 +150,9 @@ static void show(struct keeper *keeper)
 
 static bool goes_on(const struct keeper *keeper, bool avoids, int64_t until)
 {
-	return avoids ? keeper_avoids_live(keeper) : clock_monotonic() < until;
+	int64_t now = clock_monotonic();
+
+	return now < keeper->kernel_until || (avoids ? keeper_avoids_live(keeper) : now < until);
 }
 
 /* By how much @count exceeds what live reading may fail before it is given up for a while. */
@@ -188,7 +190,7 @@ bool keeper_read_files(struct keeper *keeper, struct session *session, bool same
 	int64_t until = clock_monotonic() + turn_of(keeper);
 	bool at_once = false, replaced = false;
 
-	if (keeper->stuck[0])
+	if (keeper->stuck[0] && keeper->stuck_reason == REASON_STREAM_STUCK)
 		until = MIN(until, keeper->replace_next);
 	if (same)
 		log_files(keeper);

@@ -39,6 +39,8 @@
 /* Streams of a session that begins may come so late, if there are any; and the pause between two looks. */
 #define BEGINS_NS (2 * NS_PER_SECOND)
 #define BEGINS_PAUSE_US 100000
+/* While the kernel's streams alone stand still, live reading is not tried for so long. */
+#define KERNEL_NS (10 * NS_PER_SECOND)
 /* So long nothing may come of what the old session still has. */
 #define PENDING_NS (2 * NS_PER_SECOND)
 
@@ -275,13 +277,23 @@ static bool end_replaced(struct keeper *keeper, const struct taken_over *taken, 
 	return true;
 }
 
+/* Whether LTTng's daemons do: or else they would be waited for. */
+static bool all_answer(const struct keeper *keeper, char *error, size_t error_size)
+{
+	if (wellness_all_answer(keeper->config->tracing_group))
+		return true;
+	g_strlcpy(error, "one of LTTng's daemons does not answer", error_size);
+	return false;
+}
+
 static bool replace(struct keeper *keeper, guint streams)
 {
 	struct taken_over taken;
 	char error[512] = "";
 
 	runstate_calls(keeper->state, DAEMON_SESSION);
-	if (!make_other(keeper, error, sizeof(error)) || !take_over(keeper, &taken, error, sizeof(error))) {
+	if (!all_answer(keeper, error, sizeof(error)) || !make_other(keeper, error, sizeof(error)) ||
+		!take_over(keeper, &taken, error, sizeof(error))) {
 		log_warning("the LTTng session could not be replaced: %s", error);
 		note_replaced(keeper, false);
 		keeper->use_files = true;
@@ -375,7 +387,8 @@ static enum probed probe_twice(struct keeper *keeper, GArray *stuck)
 {
 	enum probed probed = probe(keeper, stuck);
 
-	if ((probed == PROBED_STUCK || probed == PROBED_STILL) && probe(keeper, stuck) != probed)
+	if ((probed == PROBED_STUCK || probed == PROBED_STILL || probed == PROBED_KERNEL) &&
+		probe(keeper, stuck) != probed)
 		probed = PROBED_MOVES;
 	return probed;
 }
@@ -450,11 +463,27 @@ bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_
 static void show_stuck(struct keeper *keeper, const GArray *stuck)
 {
 	keeper->still = false;
+	keeper->stuck_reason = REASON_STREAM_STUCK;
 	describe(keeper, stuck);
 	if (keeper->no_files[0])
 		return; /* nothing is read, which is told */
 	runstate_collects_in_part(
-		keeper->state, progress_session(keeper->progress)->name, REASON_STREAM_STUCK, keeper->stuck);
+		keeper->state, progress_session(keeper->progress)->name, keeper->stuck_reason, keeper->stuck);
+}
+
+/* Another session would not help, and could not be made: it would wait for the same daemon. */
+static void show_kernel(struct keeper *keeper)
+{
+	keeper->still = false;
+	keeper->stuck_reason = REASON_KERNEL_CONSUMER;
+	keeper->kernel_until = clock_monotonic() + KERNEL_NS;
+	g_strlcpy(keeper->stuck,
+		"the kernel is not recorded: its lttng-consumerd passes on nothing; until it does, the "
+		"session is "
+		"read from lttng-relayd's files, once a second",
+		sizeof(keeper->stuck));
+	runstate_collects_in_part(
+		keeper->state, progress_session(keeper->progress)->name, keeper->stuck_reason, keeper->stuck);
 }
 
 bool keeper_stands_still(struct keeper *keeper)
@@ -470,6 +499,11 @@ bool keeper_stands_still(struct keeper *keeper)
 		probed = PROBED_MOVES;
 	if (probed == PROBED_STILL)
 		probed = find_out(keeper, stuck);
+	if (probed == PROBED_KERNEL) {
+		show_kernel(keeper);
+		keeper->use_files = keeper->again = true; /* and so nobody asks the session daemon */
+		return false;
+	}
 	if (probed != PROBED_STUCK)
 		return go_on(keeper, probed == PROBED_STILL);
 	keeper->again = false; /* it would not help */
@@ -497,6 +531,8 @@ bool keeper_looks_aside(struct keeper *keeper, bool *at_once)
 	keeper->recover.has_streams = probed != PROBED_NOTHING;
 	keeper_consumer_stands_still(keeper, probed == PROBED_STILL);
 	keeper->stuck[0] = '\0';
+	if (probed == PROBED_KERNEL)
+		show_kernel(keeper);
 	if (probed != PROBED_STUCK)
 		return false;
 	show_stuck(keeper, stuck);

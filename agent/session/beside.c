@@ -12,6 +12,7 @@
 #include "session/kernelrules.h"
 #include "session/rules.h"
 #include "session/tracing.h"
+#include "session/wellness.h"
 
 /* Making */
 
@@ -291,9 +292,20 @@ static void enable_events(const struct config *config, const char *name, bool an
 
 /* Each question that the session daemon cannot answer without the kernel's modules has it look for them, and
  * log that they are not there. */
-bool beside_is_hopeless(const struct problem *problem)
+static bool is_hopeless(const struct problem *problem)
 {
 	return problem->reason == REASON_KERNEL_MISSING || problem->reason == REASON_KERNEL_DENIED;
+}
+
+bool beside_may_ask_kernel(const struct config *config, bool anew, struct problem *problem)
+{
+	if (is_hopeless(problem))
+		return false;
+	if (wellness_kernel_answers(config->tracing_group))
+		return true;
+	if (anew)
+		problem_set(problem, REASON_KERNEL_CONSUMER, "%s", PROBLEM_KERNEL_CONSUMER_SILENT);
+	return false;
 }
 
 void beside_enable_kernel(const struct config *config, const char *name, bool anew, struct problem *problem,
@@ -333,7 +345,7 @@ void beside_enable(const struct config *config, const char *name, struct anew an
 		enable_events(config, name, anew.events, &omissions->events, changed);
 	if (anew.events)
 		tracing_count_lost(begun);
-	if (config_reads_kernel(config) && !beside_is_hopeless(&omissions->kernel))
+	if (config_reads_kernel(config) && beside_may_ask_kernel(config, anew.kernel, &omissions->kernel))
 		beside_enable_kernel(config, name, anew.kernel, &omissions->kernel, changed);
 }
 

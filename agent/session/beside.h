@@ -42,13 +42,14 @@ void beside_enable(const struct config *config, const char *name, struct anew an
 
 /* The parts of it that are the kernel's, also for a session that has nothing else (flightsession.h): makes
  * the channel with its contexts, 0 or a negative code; enables what [kernel] names; says what a code means
- * for
- * @name, or for the channel if that is NULL; and whether it is of no use to ask again soon. */
+ * for @name, or for the channel if that is NULL; and whether to ask now: not if it is of no use to ask again
+ * soon, nor if the kernel's consumer daemon does not answer, for which the session daemon, asked for a
+ * channel of the kernel, waits, and all programs that begin with it. */
 int beside_make_kernel(const struct config *config, const char *name);
 void beside_enable_kernel(const struct config *config, const char *name, bool anew, struct problem *problem,
 	const char **changed);
 void beside_explain_kernel(struct problem *problem, int code, const char *name);
-bool beside_is_hopeless(const struct problem *problem);
+bool beside_may_ask_kernel(const struct config *config, bool anew, struct problem *problem);
 
 /* What [kernel] names and this kernel does not have: a sentence for each. Nothing if no tracer can be asked.
  * To be unreffed. */

@@ -8,6 +8,7 @@
 #include "session/beside.h"
 #include "session/newer.h"
 #include "session/tracing.h"
+#include "session/wellness.h"
 
 /* A session's, as far as the daemon takes it. */
 #define NAME_SIZE 256
@@ -127,7 +128,7 @@ void flightsession_repair(
 	bool active;
 
 	name_of(config, name);
-	if (config_flies(config) && !beside_is_hopeless(problem))
+	if (config_flies(config) && beside_may_ask_kernel(config, anew, problem))
 		keep(config, name, anew, problem, changed);
 	else if (!config_flies(config) && anew && find(name, &active) == FOUND_OURS)
 		lttng_destroy_session_no_wait(name);
@@ -140,6 +141,11 @@ bool flightsession_record(const struct config *config, const char *path, char *e
 	char name[NAME_SIZE];
 	int code = -LTTNG_ERR_NOMEM;
 
+	if (!wellness_kernel_answers(config->tracing_group)) {
+		lttng_snapshot_output_destroy(output);
+		g_strlcpy(error, PROBLEM_KERNEL_CONSUMER_SILENT, error_size);
+		return false;
+	}
 	tracing_prepare(config);
 	name_of(config, name);
 	if (output && lttng_snapshot_output_set_local_path(path, output) == 0)

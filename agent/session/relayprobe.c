@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "session/position.h"
 
 /* Between the first look and the last one, or as many turns of the live timer if that is longer: the time of
  * a daemon that is busy. */
@@ -54,15 +55,19 @@ static enum probed judge(const GArray *streams, const struct probed_stream *prob
 	guint moving = 0, still = 0;
 
 	for (guint i = 0; i < streams->len; i++) {
+		const struct viewer_stream *stream = &g_array_index(streams, struct viewer_stream, i);
+
 		if (probed[i].ended)
 			continue;
 		moving += probed[i].moves;
 		still += !probed[i].moves;
-		if (!probed[i].moves)
-			g_array_append_val(stuck, g_array_index(streams, struct viewer_stream, i));
+		if (!probed[i].moves && stream->user != KERNEL_USER)
+			g_array_append_val(stuck, *stream);
 	}
 	if (!still)
 		return moving ? PROBED_MOVES : PROBED_NOTHING;
+	if (!stuck->len)
+		return PROBED_KERNEL;
 	return moving ? PROBED_STUCK : PROBED_STILL;
 }
 

@@ -16,13 +16,14 @@
 
 enum probed {
 	PROBED_MOVES,   /* all streams do */
-	PROBED_STUCK,   /* some do, and some do not */
+	PROBED_STUCK,   /* some do, and some of programs do not */
+	PROBED_KERNEL,  /* only some of the kernel do not: its consumer daemon is stopped, say */
 	PROBED_STILL,   /* none does: the consumer daemon passes on nothing, or all are stuck */
 	PROBED_NOTHING, /* there are no streams */
 	PROBED_FAILED   /* the relay daemon does not answer, or another viewer is attached */
 };
 
-/* Looks for about two seconds, or until all streams have moved. Appends those that do not (struct
+/* Looks for about two seconds, or until all streams have moved. Appends those of programs that do not (struct
  * viewer_stream) to @stuck. No reader may be attached. */
 enum probed relayprobe_run(
 	const struct config *config, const struct session_identity *session, GArray *stuck);

@@ -193,27 +193,38 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 	healths->kernel = health_of(&wellness->daemons[CONSUMER_KERNEL]);
 }
 
-static bool any_is_silent(const struct wellness *wellness)
+static bool any_is_silent(const struct wellness *wellness, int first)
 {
-	for (int i = 0; i < DAEMONS; i++)
+	for (int i = first; i < DAEMONS; i++)
 		if (wellness->daemons[i].asked)
 			return true;
 	return false;
 }
 
-bool wellness_all_answer(const char *tracing_group)
+/* Whether the daemons from @first on answer. */
+static bool answer_soon(const char *tracing_group, int first)
 {
 	struct wellness *wellness = wellness_create(tracing_group);
 	int64_t until = clock_monotonic() + PATIENCE_NS;
 	bool good;
 
 	wellness_look(wellness);
-	while (!(good = !any_is_silent(wellness)) && clock_monotonic() < until) {
+	while (!(good = !any_is_silent(wellness, first)) && clock_monotonic() < until) {
 		g_usleep(STEP_US);
 		wellness_look(wellness);
 	}
 	wellness_destroy(wellness);
 	return good;
+}
+
+bool wellness_all_answer(const char *tracing_group)
+{
+	return answer_soon(tracing_group, 0);
+}
+
+bool wellness_kernel_answers(const char *tracing_group)
+{
+	return answer_soon(tracing_group, CONSUMER_KERNEL);
 }
 
 void wellness_destroy(struct wellness *wellness)

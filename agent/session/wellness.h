@@ -40,4 +40,7 @@ void wellness_destroy(struct wellness *wellness);
  * for a second at most. */
 bool wellness_all_answer(const char *tracing_group);
 
+/* The same for the kernel's consumer daemon alone. */
+bool wellness_kernel_answers(const char *tracing_group);
+
 #endif

@@ -206,8 +206,7 @@ static void look_at_kernel(struct reader_status *status, const struct daemons_he
 	status->kernel = (struct problem){0};
 	if (status->kernel_ill && now - status->kernel_ill >= HUNG_NS)
 		problem_set(&status->kernel, REASON_KERNEL_CONSUMER, "%s",
-			kernel->gone ? PROBLEM_KERNEL_CONSUMER_GONE
-				     : "the kernel is not recorded: its lttng-consumerd does not answer");
+			kernel->gone ? PROBLEM_KERNEL_CONSUMER_GONE : PROBLEM_KERNEL_CONSUMER_SILENT);
 }
 
 /* The session daemon may wait for the consumer daemon, never the other way round for long. */

@@ -27,9 +27,33 @@ def test_is_killed(recording, mode):
     assert machine.shell("pgrep -f '[l]ttng-consumerd.* -k '").strip()
 
 
+def spans(machine, count):
+    """Records some, which come."""
+    before = machine.metric("blkin_agent_events_in_spans_total")
+    machine.shell(f"spanload -n {count} -w 20")
+    wait_until(lambda: machine.metric("blkin_agent_events_in_spans_total") >= before + count, 60, "the spans", 1)
+
+
 def test_is_stopped(recording):
     machine = recording.start(kernel={"events": "sched_switch", "mode": "flight"}, thresholds=LATE).machine
     machine.shell("pkill -STOP -f '[l]ttng-consumerd.* -k '")
     wait_until(lambda: "does not answer" in finding(machine), 60, "the finding", 1)
+    spans(machine, 200)  # of a program that registers only now
     machine.shell("pkill -CONT -f '[l]ttng-consumerd.* -k '")
     wait_until(lambda: not finding(machine), 60, "the finding to be over", 1)
+
+
+def test_is_stopped_while_read_live(recording):
+    """Live reading, which merges by time, would wait for the kernel's: programs' spans come, and nobody's program is named."""
+    machine = recording.start(kernel={"events": "sched_switch", "mode": "live"}, thresholds=LATE).machine
+    spans(machine, 200)
+    machine.shell("pkill -STOP -f '[l]ttng-consumerd.* -k '")
+    wait_until(lambda: "passes on nothing" in finding(machine), 60, "the finding", 1)
+    spans(machine, 200)
+    told = machine.status()
+    assert (told["sessions_replaced"], told["sessions_lost"]) == (0, 0)
+    assert [entry["code"] for entry in told["findings"] if entry["about"] == "session"] == ["kernel-consumer"]
+    machine.shell("pkill -CONT -f '[l]ttng-consumerd.* -k '")
+    wait_until(lambda: not finding(machine), 120, "the finding to be over", 1)
+    spans(machine, 200)
+    assert "a program of user" not in machine.journal("blkin-agent")

@@ -465,6 +465,25 @@ START_TEST(canary)
 }
 END_TEST
 
+/* Where it holds up what programs record, too, that is told, and not once more that the kernel is not
+ * recorded. */
+START_TEST(kernel_is_told_once)
+{
+	g_autofree char *all = NULL;
+	const char *first;
+
+	status.supervisor.collecting = true;
+	status.progress = status.activity.last_event = status.supervisor.since = clock_monotonic();
+	status.supervisor.reason = status.supervisor.omissions.kernel.reason = REASON_KERNEL_CONSUMER;
+	all = codes();
+	first = strstr(all, "kernel-consumer ");
+	ck_assert_ptr_nonnull(first);
+	ck_assert_ptr_null(strstr(first + 1, "kernel-consumer "));
+	status.supervisor.reason = REASON_NONE;
+	ck_assert(finds("kernel-consumer"));
+}
+END_TEST
+
 /* Each turn of the live timer may hold it up. */
 START_TEST(canary_of_slow_timer)
 {
@@ -713,6 +732,7 @@ int main(void)
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
 	tcase_add_loop_test(cases, silent, 0, sizeof(silences) / sizeof(*silences));
 	tcase_add_loop_test(cases, canary, 0, sizeof(canaries) / sizeof(*canaries));
+	tcase_add_test(cases, kernel_is_told_once);
 	tcase_add_test(cases, canary_of_slow_timer);
 	return run_cases("status", cases);
 }
