@@ -21,27 +21,6 @@
 
 #define MIB (1024 * 1024)
 
-/* Mounts a disk of this size over the test's folder. Returns false if the system does not allow that. */
-static bool mount_disk(const char *options)
-{
-	if (rig_own_mounts() && mount("tmpfs", rig_folder, "tmpfs", 0, options) == 0)
-		return true;
-	fprintf(stderr, "spool: this system allows no mounts of one's own: %s\n", g_strerror(errno));
-	return false;
-}
-
-static void fill_disk(const char *path)
-{
-	static char block[4096];
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-
-	ck_assert_int_ge(fd, 0);
-	while (write(fd, block, sizeof(block)) > 0)
-		;
-	ck_assert_int_eq(errno, ENOSPC);
-	close(fd);
-}
-
 /* Stores batches until one is not taken; returns how many spans were. */
 static int64_t put_until_failure(struct spool *spool, int64_t first)
 {
@@ -66,13 +45,13 @@ START_TEST(test_disk_full)
 	int64_t stored, more;
 	struct spool *spool;
 
-	if (!mount_disk("size=2m"))
+	if (!rig_mount_disk("size=2m"))
 		return;
 	spool = rig_open(rig_folder, 64 * MIB);
 	stored = put_until_failure(spool, 0);
 	ck_assert_int_gt(stored, 500);
 	ck_assert_ptr_nonnull(strstr(spool_error(spool), "no space left"));
-	fill_disk(ballast);
+	rig_fill_disk(ballast);
 	ck_assert_int_eq(put_until_failure(spool, stored), 0);
 	/* what is there can be delivered nonetheless */
 	ck_assert_int_eq(rig_drain(spool, NULL), stored);
@@ -108,11 +87,11 @@ START_TEST(test_rests_on_a_full_disk)
 	int64_t batches;
 	struct spool *spool;
 
-	if (!mount_disk("size=2m"))
+	if (!rig_mount_disk("size=2m"))
 		return;
 	spool = rig_open(rig_folder, 64 * MIB);
 	batches = put_until_failure(spool, 0) / 20;
-	fill_disk(ballast);
+	rig_fill_disk(ballast);
 	put_rests(spool, batches);
 	ck_assert_int_eq(rig_drain(spool, NULL), batches * 19);
 	ck_assert_int_eq(rig_corrupt(spool), 0);
@@ -126,9 +105,9 @@ START_TEST(test_disk_full_at_the_start)
 	struct spool_options options = rig_options(rig_folder, 64 * MIB);
 	g_autofree char *ballast = rig_path(rig_folder, "ballast");
 
-	if (!mount_disk("size=256k"))
+	if (!rig_mount_disk("size=256k"))
 		return;
-	fill_disk(ballast);
+	rig_fill_disk(ballast);
 	for (int free_pages = 0; free_pages < 24; free_pages++) {
 		struct spool *spool = spool_create(&options);
 
@@ -142,7 +121,7 @@ START_TEST(test_disk_full_at_the_start)
 		ck_assert_int_eq(rig_corrupt(spool), 0);
 		spool_destroy(spool);
 		rig_clear();
-		fill_disk(ballast);
+		rig_fill_disk(ballast);
 	}
 }
 END_TEST
@@ -153,7 +132,7 @@ START_TEST(test_disk_turns_read_only)
 	struct entry *entry = rig_entry(100, 10, 100);
 	struct spool *spool;
 
-	if (!mount_disk("size=8m"))
+	if (!rig_mount_disk("size=8m"))
 		return;
 	spool = rig_open(rig_folder, 64 * MIB);
 	rig_fill(spool, 0, 5, 10, 100);

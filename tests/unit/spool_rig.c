@@ -42,6 +42,26 @@ bool rig_own_mounts(void)
 	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
+bool rig_mount_disk(const char *options)
+{
+	if (rig_own_mounts() && mount("tmpfs", rig_folder, "tmpfs", 0, options) == 0)
+		return true;
+	fprintf(stderr, "spool: this system allows no mounts of one's own: %s\n", g_strerror(errno));
+	return false;
+}
+
+void rig_fill_disk(const char *path)
+{
+	static char block[4096];
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	while (write(fd, block, sizeof(block)) > 0)
+		;
+	ck_assert_int_eq(errno, ENOSPC);
+	close(fd);
+}
+
 void rig_make_folder(void)
 {
 	if (rig_own_mounts() && mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL) != 0)

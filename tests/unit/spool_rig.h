@@ -22,6 +22,12 @@ void rig_remove_folder(void);
 /* Gives this process mounts of its own. Returns false if the system does not allow that. */
 bool rig_own_mounts(void);
 
+/* Mounts a disk of this size over the test's folder. Returns false if the system does not allow that. */
+bool rig_mount_disk(const char *options);
+
+/* Fills it with the file at @path. */
+void rig_fill_disk(const char *path);
+
 /* Empties it, for the next test. */
 void rig_clear(void);
 

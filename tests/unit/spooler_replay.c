@@ -274,6 +274,30 @@ START_TEST(test_prefetch_is_bounded)
 }
 END_TEST
 
+/* A full disk stays full, also when the collector is back: what is stored is delivered all the same. */
+START_TEST(test_from_a_full_disk)
+{
+	g_autofree char *ballast = rig_path(rig_folder, "ballast");
+
+	if (!rig_mount_disk("size=4m"))
+		return;
+	start(4 * MIB, 100, 1);
+	wait_until(is_ok);
+	push(32 + _i, 300);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	rig_fill_disk(ballast);
+	push(1, 300);
+	wait_until(is_failing);
+	queue_set_delivering(queue, true);
+	take_until(all_sent, NULL);
+	ck_assert_int_eq(row(SPANS_SENT), (33 + _i) * SPANS);
+	wait_until(is_empty);
+	assert_balance();
+	stop();
+}
+END_TEST
+
 /* Not a suspect, which may be all that there is for a moment. */
 static struct entry *take_other(void)
 {
@@ -364,6 +388,7 @@ TCase *spooler_replay_cases(void)
 	tcase_add_test(tcase, test_drain);
 	tcase_add_test(tcase, test_says_when_it_will_be_empty);
 	tcase_add_test(tcase, test_prefetch_is_bounded);
+	tcase_add_loop_test(tcase, test_from_a_full_disk, 0, 3);
 	tcase_add_test(tcase, test_others_than_suspects);
 	tcase_add_loop_test(tcase, test_parts_over_a_restart, 1, 4);
 	return tcase;

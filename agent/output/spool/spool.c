@@ -35,6 +35,11 @@ const char *spool_error(const struct spool *spool)
 	return spool->store.error;
 }
 
+bool spool_disk_is_full(const struct spool *spool)
+{
+	return spool->store.full && spool->store.db.db;
+}
+
 /* Storing */
 
 /* Pages for a row of @bytes, and some for the tree above it. */

@@ -50,8 +50,9 @@ int64_t spool_end_under_way(struct spool *spool);
 /* Whether something could be stored now. */
 bool spool_try(struct spool *spool);
 
-/* Why the last call failed, in one sentence. */
+/* Why the last call failed, in one sentence; and whether the disk is full, and the file is open. */
 const char *spool_error(const struct spool *spool);
+bool spool_disk_is_full(const struct spool *spool);
 
 /*
  * Stores the list of batches (by `next`) in one commit, all or none, and sets their spool_id. The oldest rows

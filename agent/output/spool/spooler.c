@@ -296,7 +296,7 @@ static bool look(struct spooler *spooler, int64_t now)
 }
 
 /* Writes what is due. Returns false if the disk fails: the rest waits for the next try. */
-static bool write_all(struct spooler *spooler, const struct backlog *backlog, size_t bytes, int64_t now)
+static bool write_all(struct spooler *spooler, const struct backlog *backlog, size_t bytes)
 {
 	/* With nothing to store, only a try shows whether a spool that failed works again. */
 	if (spooler->failing && !bytes && !spooler_note(spooler, spool_try(spooler->spool)))
@@ -305,11 +305,14 @@ static bool write_all(struct spooler *spooler, const struct backlog *backlog, si
 		return false;
 	if (backlog->suspects && !store_suspects(spooler))
 		return false;
-	if (backlog->refused && !keep_refused(spooler))
-		return false;
-	if (backlog->replayed >= DELETE_IDS || now - spooler->deleted_at >= DELETE_NS)
-		return spooler_delete_replayed(spooler);
-	return true;
+	return !backlog->refused || keep_refused(spooler);
+}
+
+static bool delete_some(struct spooler *spooler, const struct backlog *backlog, int64_t now)
+{
+	const bool due = backlog->replayed >= DELETE_IDS || now - spooler->deleted_at >= DELETE_NS;
+
+	return !due || spooler_delete_replayed(spooler);
 }
 
 static void work(struct spooler *spooler, const struct backlog *backlog)
@@ -323,7 +326,10 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 		return;
 	if (!look(spooler, now) || (spooler->recalling && !spooler_recall(spooler)))
 		return;
-	if (!write_all(spooler, backlog, bytes, now))
+	/* what is delivered makes room on a disk that is full */
+	if (!write_all(spooler, backlog, bytes) && !spool_disk_is_full(spooler->spool))
+		return;
+	if (!delete_some(spooler, backlog, now))
 		return;
 	spool_read_holds(spooler->spool, &spooler->holds);
 	/* what is handed over in the middle of an order would escape it */

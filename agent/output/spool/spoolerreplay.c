@@ -18,8 +18,8 @@ bool spooler_delete_replayed(struct spooler *spooler)
 		count = spooler->to_delete;
 		if (!count)
 			return true;
-		if (!spooler_note(spooler, spool_delete(spooler->spool, spooler->ids, count)))
-			return false;
+		if (!spool_delete(spooler->spool, spooler->ids, count))
+			return spooler_note(spooler, false);
 		spooler->to_delete = 0;
 		spooler->under_way -= count;
 		spooler->deleted_at = clock_monotonic();
@@ -38,7 +38,8 @@ static struct entry *read_one(struct spooler *spooler)
 	struct entry *entry = NULL;
 	enum spool_read status = spool_read(spooler->spool, spooler->last_id, &entry);
 
-	spooler_note(spooler, status != SPOOL_FAILED);
+	if (status == SPOOL_FAILED)
+		spooler_note(spooler, false);
 	spooler_post(spooler, NULL);
 	if (status != SPOOL_READ)
 		return NULL;

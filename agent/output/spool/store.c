@@ -56,6 +56,7 @@ static bool tell(struct store *store, int rc)
 {
 	int kind = rc & 0xff;
 
+	store->full = kind == SQLITE_FULL;
 	if (kind == SQLITE_FULL)
 		snprintf(store->error, sizeof(store->error), "no space left on the disk of %s: free some",
 			store->directory);
@@ -388,6 +389,7 @@ bool store_run(struct store *store, int (*work)(struct store *store, void *data)
 {
 	int rc;
 
+	store->full = false;
 	if (!store_look(store) || !store_open(store))
 		return false;
 	rc = work(store, data);

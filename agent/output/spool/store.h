@@ -33,7 +33,8 @@ struct store {
 	bool harmed;                  /* by somebody, and what that cost is not counted yet */
 	struct spool_losses lost;     /* until spool_take_losses */
 	struct buffer times;          /* of the row that is being stored */
-	char error[512];
+	bool full; /* the disk, at the last call that failed; */
+	char error[512]; /* why that did */
 };
 
 struct spool {
