@@ -12,11 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <glib/gstdio.h>
 
+#include "output/spool/spoolfile.h"
 #include "spool_rig.h"
 
 #define MIB (1024 * 1024)
@@ -95,6 +97,46 @@ START_TEST(test_rests_on_a_full_disk)
 	put_rests(spool, batches);
 	ck_assert_int_eq(rig_drain(spool, NULL), batches * 19);
 	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+}
+END_TEST
+
+static int64_t count_pages(const char *path)
+{
+	sqlite3_stmt *stmt;
+	int64_t pages;
+	int rc;
+	sqlite3 *reader = spoolfile_open(path, SQLITE_OPEN_READWRITE, &rc);
+
+	stmt = spoolfile_prepare(reader, "PRAGMA page_count", &rc);
+	ck_assert_int_eq(sqlite3_step(stmt), SQLITE_ROW);
+	pages = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	sqlite3_close(reader);
+	return pages;
+}
+
+/* The file has room for all that is in its log, also for rows that take a page each, and for small ones. */
+START_TEST(test_room_is_reserved)
+{
+	g_autofree char *path = rig_path(rig_folder, RIG_SPOOL);
+	struct spool *spool = rig_open(rig_folder, 64 * MIB);
+	struct entry *list = NULL;
+	struct stat file;
+
+	for (int i = 0; i < 300; i++) {
+		struct entry *entry = rig_entry(i * 5, 1 + (uint32_t)(i * _i) % 5, 100 + 100 * (size_t)_i);
+
+		entry->next = list;
+		list = entry;
+	}
+	ck_assert_msg(spool_put(spool, list), "%s", spool_error(spool));
+	ck_assert_int_eq(stat(path, &file), 0);
+	ck_assert_int_ge(file.st_size, count_pages(path) * SPOOLFILE_PAGE);
+	for (struct entry *entry; (entry = list);) {
+		list = entry->next;
+		entry_destroy(entry);
+	}
 	spool_destroy(spool);
 }
 END_TEST
@@ -303,6 +345,7 @@ Suite *spool_disk_suite(void)
 	tcase_add_checked_fixture(tcase, rig_clear, NULL);
 	tcase_add_test(tcase, test_disk_full);
 	tcase_add_test(tcase, test_rests_on_a_full_disk);
+	tcase_add_loop_test(tcase, test_room_is_reserved, 0, 40);
 	tcase_add_test(tcase, test_disk_full_at_the_start);
 	tcase_add_test(tcase, test_disk_turns_read_only);
 	tcase_add_test(tcase, test_no_folder);

@@ -79,6 +79,14 @@ static size_t row_bytes(const struct entry *entry)
 	return batch->spans.size + 12 * (size_t)batch->count + 200;
 }
 
+/* What it takes at the most: a page that cannot hold the next row is left as it is. */
+static size_t reserved_bytes(const struct entry *entry)
+{
+	size_t bytes = row_bytes(entry);
+
+	return bytes + MIN(bytes, SPOOLFILE_PAGE);
+}
+
 /* As the row of its spool_id. */
 static int insert(struct store *store, const struct entry *entry, struct spool_counts *next)
 {
@@ -123,7 +131,7 @@ static int put(struct store *store, void *data)
 	int rc;
 
 	for (const struct entry *entry = data; entry; entry = entry->next)
-		bytes += row_bytes(entry);
+		bytes += reserved_bytes(entry);
 	rc = spooldb_begin(&store->db, bytes);
 	for (struct entry *entry = data; entry && rc == SQLITE_OK; entry = entry->next)
 		rc = put_one(store, entry, &next, &evicted);
