@@ -54,6 +54,7 @@ static struct queue_limits queue_limits(
 		.treatment = {.rules = rules_of(is, kind),
 			.otlp_names = uplink_format(is, kind) == BATCH_OTLP_SPANS,
 			.tags = kind == KIND_SPANS && *is->tags ? g_intern_string(is->tags) : NULL,
+			.batch_spans = (uint32_t)is->batch_spans,
 			.batch_bytes = is->batch_size},
 		.bytes = is->queue_size,
 		.wait_when_full = manner->patient,
@@ -198,8 +199,6 @@ bool output_start_spool(struct output *output, const struct config *config, cons
 		.sync_full = config->spool_sync == CONFIG_SYNC_FULL,
 		.replay_share = config->spool_replay_share,
 		.replay_floor = config->spool_replay_floor,
-		.batch_spans = (uint32_t)is->batch_spans,
-		.batch_bytes = is->batch_size,
 	};
 
 	if (!options.max_bytes)

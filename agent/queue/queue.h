@@ -27,7 +27,8 @@ struct queue_limits {
 		const struct tagrules *rules; /* what becomes of its spans' tags; NULL: they stay (retag.h) */
 		bool otlp_names;              /* also of those that OTLP makes of a remote endpoint */
 		const char *tags;             /* that its spans get as they are sent, interned; NULL: none */
-		size_t batch_bytes; /* sent at once: no more items once it is reached. No item is larger; 0:
+		uint32_t batch_spans;         /* sent at once, of what is replayed; 0: as it was stored */
+		size_t batch_bytes; /* the same: no more items once it is reached. No item is larger; 0:
 				       any size */
 	} treatment;
 };

@@ -340,6 +340,33 @@ START_TEST(test_others_than_suspects)
 }
 END_TEST
 
+/* A reload may change how many spans go in a batch: what was not handed over yet comes in such ones. */
+START_TEST(test_other_batches)
+{
+	const int64_t before = QUEUE / 8 / (SPANS * 300) + 14; /* what is read ahead, and some batches */
+	struct entry *entry;
+
+	merge(4 * SPANS);
+	start(64 * MIB, 100, 1);
+	push(60, 300);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	queue_set_delivering(queue, true);
+	entry = take_one();
+	ck_assert_uint_eq(entry->batch->count, 4 * SPANS);
+	sent(entry, NULL);
+	merge(2 * SPANS);
+	while (!all_sent()) {
+		entry = take_one();
+		if (entry->spool_id > before)
+			ck_assert_uint_le(entry->batch->count, 2 * SPANS);
+		sent(entry, NULL);
+	}
+	wait_until(is_empty);
+	stop();
+}
+END_TEST
+
 /*
  * A stop in the middle of batches, of one row or of several, and of a suspect: what arrived of them does not
  * come again after the next start.
@@ -350,7 +377,8 @@ START_TEST(test_parts_over_a_restart)
 	const uint32_t in_batch = (uint32_t)_i * SPANS;
 	struct entry *first, *second;
 
-	start_merging(in_batch);
+	merge(in_batch);
+	start(64 * MIB, 100, 1);
 	push(20, 300);
 	queue_set_delivering(queue, false);
 	wait_until(all_stored);
@@ -362,7 +390,7 @@ START_TEST(test_parts_over_a_restart)
 	give_back_rest(second, in_batch - 1, seen);
 	give_back_rest(first, 40, seen);
 	stop();
-	start_merging(in_batch);
+	start(64 * MIB, 100, 1);
 	wait_until(is_ok);
 	ck_assert_int_eq(row(SPANS_SPOOLED), 20 * SPANS - 40 - in_batch + 1);
 	ck_assert_int_eq(row(SPANS_RECOVERED), 0);
@@ -390,6 +418,7 @@ TCase *spooler_replay_cases(void)
 	tcase_add_test(tcase, test_prefetch_is_bounded);
 	tcase_add_loop_test(tcase, test_from_a_full_disk, 0, 3);
 	tcase_add_test(tcase, test_others_than_suspects);
+	tcase_add_test(tcase, test_other_batches);
 	tcase_add_loop_test(tcase, test_parts_over_a_restart, 1, 4);
 	return tcase;
 }

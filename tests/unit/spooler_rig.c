@@ -9,6 +9,7 @@
 struct queue *queue;
 struct account *account;
 struct spooler *spooler;
+static struct queue_limits limits = {.bytes = QUEUE, .disk_ns = 10 * NS_PER_SECOND};
 static int64_t pushed;
 
 static void wake(void *data)
@@ -18,17 +19,8 @@ static void wake(void *data)
 
 void make_queue(void)
 {
-	struct queue_limits limits = {.bytes = QUEUE, .disk_ns = 10 * NS_PER_SECOND};
-
 	account = account_open("default");
 	queue = queue_create(&limits, account, wake, NULL);
-}
-
-static void start_as(const struct spooler_options *options)
-{
-	make_queue();
-	spooler = spooler_create(options, queue);
-	ck_assert_ptr_nonnull(spooler);
 }
 
 void start(uint64_t max, uint64_t share, uint64_t floor)
@@ -41,29 +33,23 @@ void start(uint64_t max, uint64_t share, uint64_t floor)
 		.replay_floor = floor,
 	};
 
-	start_as(&options);
+	make_queue();
+	spooler = spooler_create(&options, queue);
+	ck_assert_ptr_nonnull(spooler);
 }
 
-void start_merging(uint32_t spans)
+void merge(uint32_t spans)
 {
-	struct spooler_options options = {
-		.directory = rig_folder,
-		.name = "default",
-		.max_bytes = 64 * MIB,
-		.replay_share = 100,
-		.replay_floor = 1,
-		.batch_spans = spans,
-		.batch_bytes = MIB,
-	};
-
-	start_as(&options);
+	limits.treatment.batch_spans = spans;
+	if (queue)
+		queue_configure(queue, &limits);
 }
 
 void stop(void)
 {
 	queue_close(queue);
 	spooler_destroy(spooler);
-	queue_unref(queue);
+	queue_unref(g_steal_pointer(&queue));
 }
 
 static void read_rows(struct account_rows *rows)

@@ -19,7 +19,10 @@ void make_queue(void);
 
 /* A queue with a spooler in rig_folder; and both gone. */
 void start(uint64_t max, uint64_t share, uint64_t floor);
-void start_merging(uint32_t spans); /* what is replayed comes in batches of so many at most */
+
+/* From now on what is replayed comes in batches of so many spans at most; 0: as it was stored, as it is at
+ * first. */
+void merge(uint32_t spans);
 void stop(void);
 
 /* A row of the account, all of which adds up. */

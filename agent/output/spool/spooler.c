@@ -403,8 +403,6 @@ struct spooler *spooler_create(const struct spooler_options *options, struct que
 	spooler->items = kind_name(lane_kind(options->name, NULL));
 	spooler->discard = discard_create(spooler->label, spooler->items);
 	pace_init(&spooler->pace, options->replay_share, options->replay_floor);
-	spooler->batch_spans = options->batch_spans;
-	spooler->batch_bytes = options->batch_bytes;
 	pthread_mutex_init(&spooler->lock, NULL);
 	backlog_attach(queue, options->replay_floor);
 	if (pthread_create(&spooler->thread, NULL, run, spooler) == 0)

@@ -26,8 +26,6 @@ struct spooler_options {
 	bool sync_full;
 	uint64_t replay_share; /* how many of 100 spans that are sent may be replayed; 100: no limit */
 	uint64_t replay_floor; /* spans a second that may be replayed in any case */
-	uint32_t batch_spans;  /* what is replayed goes in batches of so many at most, */
-	size_t batch_bytes;    /* and so large; 0: as it was stored */
 };
 
 struct spooler;

@@ -20,8 +20,6 @@ struct spooler {
 	const char *items;              /* and what it has */
 	struct spool_holds holds;
 	struct pace pace;
-	uint32_t batch_spans;
-	size_t batch_bytes;
 	double item_bytes;      /* of the latest batch that was read */
 	bool entered;           /* in the ledger */
 	bool failing;           /* which was logged */

@@ -52,28 +52,29 @@ static struct entry *read_one(struct spooler *spooler)
 }
 
 /* As many items as a batch may have, and as are wanted in a second. */
-static bool fits(const struct spooler *spooler, const struct entry *entry, const struct entry *next,
+static bool fits(const struct queue_treatment *with, const struct entry *entry, const struct entry *next,
 	const struct backlog *backlog)
 {
 	double items = entry->batch->count + next->batch->count;
 
 	return !entry_is_suspect(entry) && !entry_is_suspect(next) &&
 	       entry->sent_before == next->sent_before && entry->batch->format == next->batch->format &&
-	       items <= spooler->batch_spans && (!backlog->replay_pace || items <= backlog->replay_pace) &&
-	       entry->batch->spans.size + next->batch->spans.size <= spooler->batch_bytes;
+	       items <= with->batch_spans && (!backlog->replay_pace || items <= backlog->replay_pace) &&
+	       entry->batch->spans.size + next->batch->spans.size <= with->batch_bytes;
 }
 
 /* Hands over the next batch, with those behind it as far as there is room: what came in a call each is sent
  * in one. */
 static bool replay_some(struct spooler *spooler, const struct backlog *backlog)
 {
+	const struct queue_treatment with = queue_treatment(spooler->queue);
 	struct entry *entry = read_one(spooler), *next;
 
 	if (!entry)
 		return false;
-	while (entry->batch->count < spooler->batch_spans && spooler_has_more(spooler) &&
+	while (entry->batch->count < with.batch_spans && spooler_has_more(spooler) &&
 		(next = read_one(spooler))) {
-		if (!fits(spooler, entry, next, backlog)) {
+		if (!fits(&with, entry, next, backlog)) {
 			backlog_replay(spooler->queue, entry);
 			entry = next;
 			break;
