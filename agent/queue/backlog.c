@@ -321,11 +321,17 @@ void backlog_released(struct queue *queue, const struct entry *entry)
 
 static bool has_id(const int64_t *ids, unsigned count, int64_t id)
 {
-	unsigned i = 0;
+	unsigned from = 0, to = count;
 
-	while (i < count && ids[i] != id)
-		i++;
-	return i < count;
+	while (from < to) {
+		unsigned middle = from + (to - from) / 2;
+
+		if (ids[middle] < id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < count && ids[from] == id;
 }
 
 /* Of one that has the items of several rows, all of them. */
@@ -338,27 +344,21 @@ bool backlog_is_among(const struct entry *entry, const int64_t *ids, unsigned co
 	return among;
 }
 
-/* Under the lock: takes the first of these out of the list that waits; NULL if there is none. */
-static struct entry *recall_one(struct queue *queue, const int64_t *ids, unsigned count)
-{
-	struct entry **at = &queue->replay.first, *entry;
-
-	while (*at && !backlog_is_among(*at, ids, count))
-		at = &(*at)->next;
-	entry = *at;
-	if (!entry)
-		return aside_recall(queue, ids, count);
-	unlink_at(queue, at);
-	queue->replay_bytes -= entry_bytes(entry);
-	return entry;
-}
-
 struct entry *backlog_recall(struct queue *queue, const int64_t *ids, unsigned count)
 {
-	struct entry *list = NULL, **last = &list;
+	struct entry *list = NULL, **last = &list, **at = &queue->replay.first;
 
 	pthread_mutex_lock(&queue->lock);
-	while ((*last = recall_one(queue, ids, count)))
+	while (*at) {
+		if (!backlog_is_among(*at, ids, count)) {
+			at = &(*at)->next;
+			continue;
+		}
+		*last = unlink_at(queue, at);
+		queue->replay_bytes -= entry_bytes(*last);
+		last = &(*last)->next;
+	}
+	while ((*last = aside_recall(queue, ids, count)))
 		last = &(*last)->next;
 	pthread_mutex_unlock(&queue->lock);
 	return list;

@@ -81,8 +81,8 @@ void backlog_put_back(struct queue *queue, struct entry *list);
 void backlog_replay(struct queue *queue, struct entry *batch);
 
 /*
- * Takes back those of the batches with these spool_ids that the uplink has not taken: a list linked by
- * `next`, NULL if there is none.
+ * Takes back those of the batches with these spool_ids, in order, that the uplink has not taken: a list
+ * linked by `next`, NULL if there is none.
  */
 struct entry *backlog_recall(struct queue *queue, const int64_t *ids, unsigned count);
 

@@ -64,6 +64,30 @@ START_TEST(test_all)
 }
 END_TEST
 
+/* None of a batch either that has the spans of hundreds of rows. */
+START_TEST(test_many_rows_in_a_batch)
+{
+	const int rows = 400;
+	struct entry *entry;
+
+	merge((uint32_t)rows * SPANS);
+	start(64 * MIB, 100, 1);
+	wait_until(is_ok);
+	push(rows, 20);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	entry = take_one();
+	ck_assert_int_eq(entry->batch->count, rows * SPANS);
+	queue_give_back(queue, entry);
+	discard(INT64_MAX);
+	ck_assert_int_eq(state.spans, rows * SPANS);
+	ck_assert_int_eq(state.under_way, 0);
+	ck_assert_int_eq(row(SPANS_SPOOLED), 0);
+	wait_until(is_empty);
+	stop();
+}
+END_TEST
+
 /* Batches whose spans are all older. */
 START_TEST(test_older)
 {
@@ -304,6 +328,7 @@ TCase *spooler_discard_cases(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, rig_clear, NULL);
 	tcase_add_test(tcase, test_all);
+	tcase_add_test(tcase, test_many_rows_in_a_batch);
 	tcase_add_test(tcase, test_older);
 	tcase_add_test(tcase, test_while_it_is_replayed);
 	tcase_add_test(tcase, test_while_more_is_stored);

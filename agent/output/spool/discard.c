@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "queue/backlog.h"
 
-/* Batches under way that are looked after; there are hardly ever so many. */
-#define RECALL_MAX 256
+/* Rows that are deleted in a commit, or a batch's if they are more. */
+#define GROUP_IDS 256
 
 struct discard {
 	const char *label, *items; /* what the log calls its spool, and what that has */
@@ -125,12 +125,12 @@ bool discard_step(struct discard *discard, struct spool *spool)
 
 void discard_settle(struct discard *discard, const struct spool *spool)
 {
-	int64_t ids[RECALL_MAX];
+	g_autoptr(GArray) unwanted = spool_unwanted(spool);
 
 	if (!discard->sweep.over)
 		return;
 	pthread_mutex_lock(&discard->lock);
-	discard->state.under_way = spool_unwanted(spool, ids, RECALL_MAX);
+	discard->state.under_way = unwanted->len;
 	pthread_mutex_unlock(&discard->lock);
 	end(discard, "");
 }
@@ -140,29 +140,47 @@ void discard_fail(struct discard *discard, const char *why)
 	end(discard, why);
 }
 
+static void add_ids(GArray *ids, const struct entry *entry)
+{
+	g_array_append_val(ids, entry->spool_id);
+	if (entry->more_ids)
+		g_array_append_vals(ids, entry->more_ids->data, entry->more_ids->len);
+}
+
+/* Deletes the first of the list, in one commit, and what is in no row any more. */
+static bool delete_group(struct spool *spool, struct entry **list, unsigned *gone, int64_t *spans)
+{
+	g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+	struct entry *entry, *rest = *list;
+	int64_t sum = 0;
+
+	for (; rest && ids->len < GROUP_IDS; rest = rest->next) {
+		add_ids(ids, rest);
+		sum += rest->batch->count;
+	}
+	if (!spool_discard(spool, (const int64_t *)(void *)ids->data, ids->len, sum))
+		return false;
+	*gone += ids->len;
+	*spans += sum;
+	while ((entry = *list) != rest) {
+		*list = entry->next;
+		entry_destroy(entry);
+	}
+	return true;
+}
+
 /* They are nobody's any more, or, if the spool fails, wait for the uplink again. */
 static bool delete_recalled(
 	struct spool *spool, struct queue *queue, struct entry *list, unsigned *gone, int64_t *spans)
 {
-	int64_t ids[RECALL_MAX];
 	struct entry *entry;
-	bool good;
+	bool good = true;
 
-	*gone = 0;
-	*spans = 0;
-	for (entry = list; entry; entry = entry->next) {
-		ids[(*gone)++] = entry->spool_id;
-		for (guint i = 0; entry->more_ids && i < entry->more_ids->len; i++)
-			ids[(*gone)++] = g_array_index(entry->more_ids, int64_t, i);
-		*spans += entry->batch->count;
-	}
-	good = spool_discard(spool, ids, *gone, *spans);
+	while (list && good)
+		good = delete_group(spool, &list, gone, spans);
 	while ((entry = list)) {
 		list = entry->next;
-		if (good)
-			entry_destroy(entry);
-		else
-			backlog_replay(queue, entry);
+		backlog_replay(queue, entry);
 	}
 	return good;
 }
@@ -170,24 +188,19 @@ static bool delete_recalled(
 bool discard_recall(
 	struct discard *discard, struct spool *spool, struct queue *queue, unsigned *gone, bool *more)
 {
-	int64_t ids[RECALL_MAX], spans;
-	unsigned count = spool_unwanted(spool, ids, RECALL_MAX);
-	struct entry *list = count ? backlog_recall(queue, ids, count) : NULL;
-	bool during = discard_is_due(discard);
+	g_autoptr(GArray) ids = spool_unwanted(spool);
+	struct entry *list =
+		ids->len ? backlog_recall(queue, (const int64_t *)(void *)ids->data, ids->len) : NULL;
+	int64_t spans = 0;
+	bool good;
 
 	*gone = 0;
-	*more = count > 0;
-	if (!list)
-		return true;
-	if (!delete_recalled(spool, queue, list, gone, &spans)) {
-		*gone = 0;
-		return false;
-	}
-	*more = count > *gone;
-	if (during)
+	good = delete_recalled(spool, queue, list, gone, &spans);
+	*more = ids->len > *gone;
+	if (*gone && discard_is_due(discard))
 		add(discard, *gone, spans);
-	else
+	else if (*gone)
 		log_warning("%" PRId64 " more %s in %s are discarded: they could not be sent", spans,
 			discard->items, discard->label);
-	return true;
+	return good;
 }

@@ -33,8 +33,8 @@ struct store {
 	bool harmed;                  /* by somebody, and what that cost is not counted yet */
 	struct spool_losses lost;     /* until spool_take_losses */
 	struct buffer times;          /* of the row that is being stored */
-	bool full; /* the disk, at the last call that failed; */
-	char error[512]; /* why that did */
+	bool full;                    /* the disk, at the last call that failed; */
+	char error[512];              /* why that did */
 };
 
 struct spool {
@@ -78,9 +78,9 @@ void store_note_under_way(struct store *store, const struct spoolrow *row);
 void store_forget_under_way(struct store *store, int64_t id);
 bool store_is_under_way(const struct store *store, int64_t id);
 
-/* Those without an event as new as @before are not wanted any more; and which these are: up to @max ids. */
+/* Those without an event as new as @before are not wanted any more; and which these are: spool_unwanted. */
 void store_give_up_under_way(struct store *store, int64_t before);
-unsigned store_unwanted(const struct store *store, int64_t *ids, unsigned max);
+GArray *store_unwanted(const struct store *store);
 
 /* Spans in batches under way that are not in the open file. */
 int64_t store_missing_under_way(struct store *store);

@@ -82,17 +82,17 @@ void store_give_up_under_way(struct store *store, int64_t before)
 	}
 }
 
-unsigned store_unwanted(const struct store *store, int64_t *ids, unsigned max)
+GArray *store_unwanted(const struct store *store)
 {
-	unsigned count = 0;
+	GArray *ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
 
-	for (guint i = 0; i < store->under_way->len && count < max; i++) {
+	for (guint i = 0; i < store->under_way->len; i++) {
 		struct under_way *each = &g_array_index(store->under_way, struct under_way, i);
 
 		if (each->unwanted)
-			ids[count++] = each->id;
+			g_array_append_val(ids, each->id);
 	}
-	return count;
+	return ids;
 }
 
 int64_t store_missing_under_way(struct store *store)

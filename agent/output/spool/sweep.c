@@ -67,9 +67,9 @@ bool spool_sweep(struct spool *spool, struct spool_sweep *sweep)
 	return true;
 }
 
-unsigned spool_unwanted(const struct spool *spool, int64_t *ids, unsigned max)
+GArray *spool_unwanted(const struct spool *spool)
 {
-	return store_unwanted(&spool->store, ids, max);
+	return store_unwanted(&spool->store);
 }
 
 int64_t spool_discarded(const struct spool *spool)

@@ -26,8 +26,8 @@ bool spool_begin_sweep(struct spool *spool, struct spool_sweep *sweep, int64_t b
 /* Does a part of it, in one commit; `over` says whether that was the last one. */
 bool spool_sweep(struct spool *spool, struct spool_sweep *sweep);
 
-/* Batches under way that are not wanted: their ids, up to @max. */
-unsigned spool_unwanted(const struct spool *spool, int64_t *ids, unsigned max);
+/* Batches under way that are not wanted: their ids, int64_t, in order; the caller's. */
+GArray *spool_unwanted(const struct spool *spool);
 
 /* How many spans were ever discarded; its owner may know better, as the file may be another one. */
 int64_t spool_discarded(const struct spool *spool);
