@@ -56,7 +56,7 @@ struct agent {
 	struct event *tick;         /* of the monitor */
 	struct event *deadline;     /* limits the stop's current stage */
 	bool stopping;
-	bool supervisor_ended;
+	bool all_read; /* and no more is taken in */
 	bool ending;   /* what was started is undone, while events may still come */
 	bool hopeless; /* only another configuration helps */
 };
@@ -162,7 +162,7 @@ static void on_collected(evutil_socket_t fd, short what, void *data)
 	(void)what;
 	if (agent->ending) /* it took longer than a stop may: there is nothing to drain any more */
 		return;
-	agent->supervisor_ended = true;
+	agent->all_read = true;
 	event_add(agent->deadline, &limit);
 	outputs_drain(agent->outputs, on_drained, agent);
 }
@@ -173,8 +173,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 
 	(void)fd;
 	(void)what;
-	if (!agent->supervisor_ended)
-		log_warning("the session could not be read to its end within `stop-timeout`");
+	if (!agent->all_read)
+		log_warning("within `stop-timeout`, the session could not be read to its end, or an input "
+			    "has not stopped taking spans in");
 	event_base_loopbreak(agent->base);
 }
 
@@ -422,10 +423,10 @@ int agent_run(const struct config *config, const char *file)
 	started = start(&agent);
 	if (started)
 		event_base_dispatch(agent.base);
-	if (agent.supervisor && !agent.supervisor_ended)
-		log_warning("stopped before the session was read to its end");
+	if (agent.supervisor && !agent.all_read)
+		log_warning("stopped before the session was read to its end, and the inputs had stopped");
 	end(&agent);
-	if (started && agent.supervisor_ended)
+	if (started && agent.all_read)
 		return EXIT_SUCCESS;
 	return agent.hopeless ? EX_CONFIG : EXIT_FAILURE;
 }

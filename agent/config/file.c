@@ -200,6 +200,14 @@ static int set_value(
 	return key ? set_key(reading, key, value) : set_threshold(reading, name, value);
 }
 
+/* GKeyFile takes them for a locale, and what it does with the line depends on ours. */
+static bool has_brackets(const char *text)
+{
+	const char *equals = strchr(text, '='), *bracket = strpbrk(text, "[]");
+
+	return equals && bracket && bracket < equals;
+}
+
 /*
  * Takes "key = value"; returns -1 on a mistake. GKeyFile reports neither the line of a key nor that it
  * is set twice, so each line is given to a GKeyFile of its own.
@@ -214,6 +222,12 @@ static int read_key(struct reading *reading, const char *text)
 	const struct config_key *key;
 	char why[256];
 
+	if (has_brackets(text)) {
+		log_error("%s:%u: what is before `=` has no `[` and no `]`; in [thresholds], `?` stands for "
+			  "one of them",
+			reading->path, reading->line);
+		return -1;
+	}
 	if (!strchr(text, '=') || !g_key_file_load_from_data(file, alone, (gsize)-1, G_KEY_FILE_NONE, NULL) ||
 		!(names = g_key_file_get_keys(file, "x", NULL, NULL)) || !names[0]) {
 		log_error("%s:%u: this is neither a [section], nor `key = value`, nor a # comment",

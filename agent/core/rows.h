@@ -57,7 +57,7 @@ enum ledger_row {
 	SESSIONS_REPLACED,     /* as a program was killed, or is stopped, in the middle of an event */
 	CLOCK_STEPS_SEEN,      /* of the wall clock */
 	INPUT_CALLS_LOOPED,    /* put off, as they come from this agent itself, by way of others */
-	INPUT_CLOSED_GARBAGE,  /* connections of senders who do not speak Scribe, */
+	INPUT_CLOSED_GARBAGE,  /* connections of senders who do not speak the input's protocol, */
 	INPUT_CLOSED_SILENT,   /* who did not go on in the middle of a call, or did not read the answers, */
 	INPUT_CLOSED_SLOW,     /* whose call did not make progress, */
 	INPUT_CLOSED_CROWDED,  /* or who had to make room for others */

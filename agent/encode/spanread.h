@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decoding: an encoded span is read back, so that it can be encoded in another format. That is for spans
- * which wait while an output's format is changed, and for spools that older versions wrote.
+ * Decoding: an encoded span is read back: one that comes by Scribe, and one that is to be encoded in another
+ * format, as it waited while an output's format was changed, or is in a spool that an older version wrote.
  *
  * The texts borrow from the bytes, or from the memory.
  */

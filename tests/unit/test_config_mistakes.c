@@ -103,6 +103,12 @@ START_TEST(test_mistakes)
 		{"server = a:1\n", "test: F:1: `server` is set before the first [section]\n"},
 		{"[output]\n\nserver\n",
 			"test: F:3: this is neither a [section], nor `key = value`, nor a # comment\n"},
+		{"[thresholds]\nsvc/GET /a/[id] = 20ms\n",
+			"test: F:2: what is before `=` has no `[` and no `]`; in [thresholds], `?` stands "
+			"for one of them\n"},
+		{"[thresholds]\nsvc/GET /a/[en]/b = 20ms\n",
+			"test: F:2: what is before `=` has no `[` and no `]`; in [thresholds], `?` stands "
+			"for one of them\n"},
 		{"[output]\nserver = ${BLKIN_TEST_UNSET}:1\n",
 			"test: F:2: the value of `server`: the environment has no variable "
 			"`BLKIN_TEST_UNSET`: set it, or write ${BLKIN_TEST_UNSET:-DEFAULT}\n"},
