@@ -13,10 +13,15 @@
 #define QUIET_NS (120 * NS_PER_SECOND)
 #define QUIET_AT_FIRST_NS (5 * NS_PER_SECOND)
 
-/* Whether no event has come for so long, nor could have. */
+/* Whether no event has come for so long, nor could have. Where some came to an earlier run, they may have
+ * come until this one began. */
 static bool is_silent(const struct status *status, int64_t time)
 {
-	return !status->activity.last_event || clock_monotonic() - status->activity.last_event >= time;
+	int64_t last = status->activity.last_event;
+
+	if (!last && status->rows.row[EVENTS_READ] > 0)
+		last = status->begun;
+	return !last || clock_monotonic() - last >= time;
 }
 
 /* Whether spans come by an input: then programs that record some are not what is missing. */

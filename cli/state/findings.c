@@ -47,8 +47,10 @@ static const struct finding *find(const struct findings *findings, const char *c
 
 static bool is_silent(struct told state, int64_t seconds)
 {
-	return told_is_null(state, "last_event_seconds") ||
-	       told_number(state, "last_event_seconds") >= seconds;
+	if (!told_is_null(state, "last_event_seconds"))
+		return told_number(state, "last_event_seconds") >= seconds;
+	/* where some came to an earlier run, they may have come until this one began */
+	return told_number(state, "events.read") == 0 || told_number(state, "up_seconds") >= seconds;
 }
 
 /* No event comes, although the programs have had the time to record one. */
@@ -72,7 +74,7 @@ static void add_others(struct findings *findings, struct told state, const struc
 			"says so if it cannot be traced",
 			"%d program%s registered with LTTng, as %s, but none records with blkin",
 			census->programs, are, census->other);
-	else if (told_is_null(state, "last_event_seconds"))
+	else if (told_number(state, "events.read") == 0)
 		finding_add(findings, "no-blkin",
 			"have one do what [events] names, or correct `names` and `spans` there, by the names "
 			"that `lttng list --userspace` has; or start one that includes <blkin/blkin.h>",
