@@ -174,8 +174,8 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 	(void)fd;
 	(void)what;
 	if (!agent->all_read)
-		log_warning("within `stop-timeout`, the session could not be read to its end, or an input "
-			    "has not stopped taking spans in");
+		log_warning("within `stop-timeout`, the session was not read to its end, or an input did not "
+			    "stop taking spans in");
 	event_base_loopbreak(agent->base);
 }
 
@@ -424,7 +424,8 @@ int agent_run(const struct config *config, const char *file)
 	if (started)
 		event_base_dispatch(agent.base);
 	if (agent.supervisor && !agent.all_read)
-		log_warning("stopped before the session was read to its end, and the inputs had stopped");
+		log_warning("stopped although the session was not read to its end, or an input still took "
+			    "spans in");
 	end(&agent);
 	if (started && agent.all_read)
 		return EXIT_SUCCESS;

@@ -279,10 +279,7 @@ bool limits_grown(struct connection *connection);
 
 /* timeouts.c */
 
-/* In the middle of a call; */
-bool timeouts_is_unfinished(const struct connection *connection);
-
-/* and for longer than @timeout already, at a rate that is no progress. */
+/* Whether it is in the middle of a call for longer than @timeout already, at a rate that is no progress. */
 bool timeouts_is_stalled(const struct connection *connection, int64_t now, int64_t timeout);
 
 /* Closes those that are silent, or slow, where they should not be. */

@@ -12,8 +12,8 @@
 /* Who says nothing for so long keeps no memory. */
 #define IDLE_NS (2 * NS_PER_SECOND)
 
-/* Waiting for our answers is another matter. */
-bool timeouts_is_unfinished(const struct connection *connection)
+/* In the middle of a call. Waiting for our answers is another matter. */
+static bool is_unfinished(const struct connection *connection)
 {
 	return connection->begun && !connection->paused;
 }
@@ -23,7 +23,7 @@ bool timeouts_is_stalled(const struct connection *connection, int64_t now, int64
 	int64_t taken = now - connection->begun;
 	uint64_t due = (uint64_t)(taken / (NS_PER_SECOND / BYTES_PER_SECOND));
 
-	return timeouts_is_unfinished(connection) && taken > timeout && connection->come < due;
+	return is_unfinished(connection) && taken > timeout && connection->come < due;
 }
 
 /* What is wrong with it, and the row that it is counted in. */
@@ -33,7 +33,7 @@ static const char *find_fault(
 	*row = INPUT_CLOSED_SILENT;
 	if (connection->written && now - connection->written > timeout)
 		return "it does not read its answers";
-	if (!timeouts_is_unfinished(connection))
+	if (!is_unfinished(connection))
 		return NULL;
 	if (now - connection->heard > timeout)
 		return "it has not gone on in the middle of a call (`timeout` in [input])";

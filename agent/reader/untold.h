@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Streams that relayd has and does not tell the reader of (unread.h), where its files, which would show them,
- * cannot be read. The list of sessions says how many streams each has, the metadata's among them, and to whom
- * does not attach as well. Of streams in which nothing is recorded it tells, too: those cost one attempt.
+ * cannot be read. Its list of sessions, which takes no attaching, says how many streams each has, those of
+ * metadata among them. Streams in which nothing is recorded are listed, too: they cost one attempt.
  *
  * It belongs to the thread that reads.
  */
