@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "traces/trace_lines.h"
+#include "look/style.h"
 
 /* A trace is complete when no span of it has come for so long. */
 #define PRINT_SPANS_QUIET_US 1000000

@@ -14,10 +14,10 @@
 
 #include "base/address.h"
 #include "config/config.h"
+#include "core/fault.h"
 
 /* Instead of an enum config_output: which type an output has is not known. */
 #define OUTPUT_NO_TYPE (-1)
-#include "core/fault.h"
 
 /* What is said of any of these names: "|name|other|". */
 struct output_advice {

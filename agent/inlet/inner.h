@@ -51,8 +51,7 @@ struct call {
 
 /* How senders speak: one for each way, each in files of its own. All in the inlet's thread. */
 struct protocol {
-	const char *name;        /* "Scribe", for people */
-	const char *key;         /* of [input], which sets its address */
+	const char *key;         /* of [input], which sets its address (config/inputtypes.h) */
 	enum batch_format spans; /* what its senders' spans are, as items */
 	/* What is its own of an inlet (inlet->own), and of a connection (connection->own). */
 	void *(*create)(void);

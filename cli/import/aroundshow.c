@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "import/aroundevent.h"
-#include "print_spans.h"
-#include "status/trace/span2.h"
 #include "write_out.h"
 
 #define NS_PER_US 1000

@@ -8,8 +8,8 @@
 
 #include <glib.h>
 
-#include "import/around.h"
 #include "import/aroundspans.h"
+#include "print_spans.h"
 #include "status/trace/span2.h"
 
 /*

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "why/numbers.h"
-
 struct around_spans {
 	uint64_t trace_id;
 	GDestroyNotify free_event;

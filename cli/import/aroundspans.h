@@ -13,9 +13,10 @@
 #include <glib.h>
 
 #include "core/event.h"
+#include "import/numbers.h"
 
 /* What is not known. */
-#define AROUND_UNKNOWN (-1)
+#define AROUND_UNKNOWN NUMBER_UNKNOWN
 
 /* Bounds: a trace may have millions. */
 #define AROUND_SPANS_MAX 10000

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "traces/trace_lines.h"
+#include "look/style.h"
 
 /* For a command's table of options, and the letters that they have. */
 #define FOLDING_OPTIONS                                                                                      \

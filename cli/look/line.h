@@ -4,8 +4,8 @@
 #define LOOK_LINE_H
 
 #include "base/buffer.h"
+#include "look/style.h"
 #include "status/trace/span2.h"
-#include "traces/trace_lines.h"
 
 /*
  * Appends when it ended, how long it took, whether it failed, its service, name, kind, trace and tags; cut to

@@ -24,6 +24,15 @@ static void put_spaces(struct row *row, int count)
 	row->left -= count;
 }
 
+/* In @colour, if the style has colours. */
+static void paint(struct buffer *out, const struct trace_style *style, const char *colour, const char *text)
+{
+	if (style->colour && *text)
+		buffer_printf(out, "\033[%sm%s\033[0m", colour, text);
+	else
+		buffer_printf(out, "%s", text);
+}
+
 /* Appends what fits of it. */
 static void put_text(struct row *row, const char *colour, const char *text)
 {
@@ -34,7 +43,7 @@ static void put_text(struct row *row, const char *colour, const char *text)
 	row->left -= fit_put(&fitted, text, row->left);
 	buffer_put(&fitted, "", 1);
 	if (colour)
-		trace_lines_paint(row->out, row->style, colour, (const char *)fitted.data);
+		paint(row->out, row->style, colour, (const char *)fitted.data);
 	else
 		buffer_put(row->out, fitted.data, fitted.size - 1);
 	buffer_free(&fitted);

@@ -4,7 +4,7 @@
 #define LOOK_ROW_H
 
 #include "base/buffer.h"
-#include "traces/trace_lines.h"
+#include "look/style.h"
 
 struct row {
 	struct buffer *out;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "status/trace/tree.h"
-#include "traces/trace_lines.h"
+#include "look/style.h"
 
 /* Spans that are not drawn. */
 struct trace_sum {

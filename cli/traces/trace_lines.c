@@ -26,15 +26,6 @@ void trace_line_free(void *data)
 	g_free(line);
 }
 
-void trace_lines_paint(
-	struct buffer *out, const struct trace_style *style, const char *colour, const char *text)
-{
-	if (style->colour && *text)
-		buffer_printf(out, "\033[%sm%s\033[0m", colour, text);
-	else
-		buffer_printf(out, "%s", text);
-}
-
 /* Columns of a trace's lines. */
 struct columns {
 	int name, service, kind, offset, duration;

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "import/aroundshow.h"
+#include "import/numbers.h"
 #include "import/readtraces.h"
 #include "why/declared.h"
-#include "why/fitting.h"
 #include "why/machine.h"
-#include "why/numbers.h"
 #include "why/twice.h"
 
 void why_init(struct why *why, uint64_t id)
@@ -265,13 +264,12 @@ static bool read_again(struct why *why, const struct config *config, const GPtrA
 	return whole;
 }
 
-bool why_collect(struct why *why, const struct config *config, const GPtrArray *all, struct guard *guard,
+bool why_collect(struct why *why, const struct config *config, const GPtrArray *traces, struct guard *guard,
 	char *error, size_t error_size)
 {
 	/* each event by itself, as it matters between which two some are missing */
 	const struct pipeline_sink first = {take_first, why},
 				   second = {.hand = take_second, .data = why, .spans = 1};
-	g_autoptr(GPtrArray) traces = fitting_traces(why, config, all, guard);
 	bool whole = read_traces(why, config, traces, true, first, guard, error, error_size);
 
 	why->all_calls = declared_all_calls(traces);

@@ -11,8 +11,8 @@
 #include "config/config.h"
 #include "import/aroundspans.h"
 #include "import/guard.h"
+#include "import/kernelevent.h"
 #include "status/trace/span2.h"
-#include "why/kernelevent.h"
 #include "why/tally.h"
 
 /* Of more spans the first are looked at. */
@@ -75,8 +75,8 @@ struct why {
 void why_init(struct why *why, uint64_t id);
 void why_free(struct why *why);
 
-/* Reads the @traces (of char *), and counts steps of @guard. Returns whether all was read; if not, @error
- * says why. Without any span, there are none. */
+/* Reads the @traces (of char *) that are of one machine (fitting.h), and counts steps of @guard. Returns
+ * whether all was read; if not, @error says why. Without any span, there are none. */
 bool why_collect(struct why *why, const struct config *config, const GPtrArray *traces, struct guard *guard,
 	char *error, size_t error_size);
 

@@ -17,7 +17,7 @@
 
 #include <glib.h>
 
-#include "why/kernelevent.h"
+#include "import/kernelevent.h"
 #include "why/tally.h"
 
 #define MACHINE_CPUS_MAX 8192

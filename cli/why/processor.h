@@ -7,7 +7,7 @@
 
 #include <glib.h>
 
-#include "why/kernelevent.h"
+#include "import/kernelevent.h"
 #include "why/tally.h"
 
 /* Interrupts interrupt each other, but not much. */

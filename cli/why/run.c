@@ -11,6 +11,7 @@
 #include "import/examine.h"
 #include "import/guard.h"
 #include "why/collect.h"
+#include "why/fitting.h"
 #include "why/kept.h"
 #include "why/origin.h"
 #include "why/show.h"
@@ -41,6 +42,7 @@ static bool show(const struct run *run, const struct why *why)
 static void look(void *data)
 {
 	struct run *run = data;
+	GPtrArray *traces;
 	struct why why;
 
 	guard_watch(&run->guard);
@@ -48,8 +50,9 @@ static void look(void *data)
 	why_init(&why, run->id);
 	why.unread = run->unread;
 	why.flies = config_flies(run->config) && !run->kept;
-	run->damaged =
-		!why_collect(&why, run->config, run->traces, &run->guard, run->error, sizeof(run->error));
+	traces = fitting_traces(&why, run->config, run->traces, &run->guard);
+	run->damaged = !why_collect(&why, run->config, traces, &run->guard, run->error, sizeof(run->error));
+	g_ptr_array_unref(traces);
 	run->found = why.spans->len > 0;
 	if (run->found)
 		run->failed = !show(run, &why);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "why/kernelevent.h"
+#include "import/kernelevent.h"
 
 _Static_assert(WHOM_NO_NUMBER == KERNEL_UNKNOWN, "an event's number that is not known is not known of whom");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "why/thread.h"
 
-#include "why/kernelevent.h"
+#include "import/kernelevent.h"
 
 /* Of more pieces it is not known who ran there. */
 #define QUEUED_MAX 4096

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "why/kernelevent.h"
+#include "import/kernelevent.h"
 
 struct twice;
 

@@ -9,9 +9,9 @@
 #include "core/eventrecord.h"
 #include "import/aroundspans.h"
 #include "why/callname.h"
-#include "why/kernelevent.h"
+#include "import/kernelevent.h"
 #include "why/machine.h"
-#include "why/numbers.h"
+#include "import/numbers.h"
 #include "why/part.h"
 #include "why/tally.h"
 

@@ -190,7 +190,6 @@ static void stop(struct connection *connection)
 }
 
 const struct protocol otlp_grpc_protocol = {
-	.name = "OTLP over gRPC",
 	.key = "otlp-grpc",
 	.spans = BATCH_SPAN_RECORDS,
 	.create = otlp_create,

@@ -305,7 +305,6 @@ static size_t room(const struct connection *connection)
 }
 
 const struct protocol otlp_http_protocol = {
-	.name = "OTLP over HTTP",
 	.key = "otlp",
 	.spans = BATCH_SPAN_RECORDS,
 	.create = otlp_create,

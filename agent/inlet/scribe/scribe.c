@@ -79,7 +79,6 @@ static void *create(void)
 }
 
 const struct protocol scribe_protocol = {
-	.name = "Scribe",
 	.key = "scribe",
 	.spans = BATCH_ZIPKIN_SPANS,
 	.create = create,

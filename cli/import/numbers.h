@@ -4,11 +4,13 @@
  * program's own numbers are known: in a container they differ. The kernel's events tell both. In bounded
  * memory.
  */
-#ifndef WHY_NUMBERS_H
-#define WHY_NUMBERS_H
+#ifndef IMPORT_NUMBERS_H
+#define IMPORT_NUMBERS_H
 
-#include "why/kernelevent.h"
+#include "import/kernelevent.h"
 
+/* A process or a thread that is not known. */
+#define NUMBER_UNKNOWN (-1)
 /* It may be one of several. */
 #define NUMBER_AMBIGUOUS INT64_MIN
 
@@ -19,7 +21,7 @@ void numbers_destroy(struct numbers *numbers);
 
 void numbers_learn(struct numbers *numbers, const struct kernel_event *event);
 
-/* The kernel's number of the thread @tid of process @pid (AROUND_UNKNOWN: of any); @tid, if nothing was
+/* The kernel's number of the thread @tid of process @pid (NUMBER_UNKNOWN: of any); @tid, if nothing was
  * learnt of it. */
 int64_t numbers_find(const struct numbers *numbers, int64_t pid, int64_t tid);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "why/kernelevent.h"
+#include "import/kernelevent.h"
 
 #include "core/eventrecord.h"
 

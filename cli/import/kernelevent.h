@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* For `blkin why`: what an event of the kernel says of threads, processors and interrupts, read from its
  * record. */
-#ifndef WHY_KERNELEVENT_H
-#define WHY_KERNELEVENT_H
+#ifndef IMPORT_KERNELEVENT_H
+#define IMPORT_KERNELEVENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

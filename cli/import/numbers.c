@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "why/numbers.h"
+#include "import/numbers.h"
 
 #include <glib.h>
-
-#include "import/aroundspans.h"
 
 #define THREADS_MAX 65536
 /* Of so many namespaces with a thread of one number. */
@@ -63,16 +61,16 @@ void numbers_learn(struct numbers *numbers, const struct kernel_event *event)
 int64_t numbers_find(const struct numbers *numbers, int64_t pid, int64_t tid)
 {
 	const GArray *known = g_hash_table_lookup(numbers->threads, &tid);
-	int64_t found = AROUND_UNKNOWN;
+	int64_t found = NUMBER_UNKNOWN;
 
 	for (guint i = 0; known && i < known->len; i++) {
 		const struct known *one = &g_array_index(known, struct known, i);
 
-		if (pid != AROUND_UNKNOWN && one->pid != KERNEL_UNKNOWN && one->pid != pid)
+		if (pid != NUMBER_UNKNOWN && one->pid != KERNEL_UNKNOWN && one->pid != pid)
 			continue;
-		if (found != AROUND_UNKNOWN && found != one->kernel)
+		if (found != NUMBER_UNKNOWN && found != one->kernel)
 			return NUMBER_AMBIGUOUS;
 		found = one->kernel;
 	}
-	return found == AROUND_UNKNOWN ? tid : found;
+	return found == NUMBER_UNKNOWN ? tid : found;
 }
