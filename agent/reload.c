@@ -45,25 +45,28 @@ static int load(struct reload *reload, struct config *fresh)
 	return 0;
 }
 
-static int move(struct reload *reload, const struct config *merged, bool http)
+static int move(struct reload *reload, const struct config *merged, bool http, struct listen_staying *staying)
 {
-	if (http && http_move(reload->http, merged->http) != 0)
+	if (http && http_move(reload->http, merged->http, staying) != 0)
 		return -1;
-	if (inputs_move(reload->inputs, reload->config, merged) == 0)
+	if (inputs_move(reload->inputs, reload->config, merged, staying) == 0)
 		return 0;
 	if (http)
 		http_move_back(reload->http, reload->config->http);
 	return -1;
 }
 
-/* To their addresses of now, of which one may have been another one's. */
+/* To their addresses of now, of which one may have been another one's that moves, too. */
 static int move_all(struct reload *reload, const struct config *merged, bool http)
 {
+	struct listen_staying staying = {.count = 0};
 	int status;
 
-	inputs_share(reload->inputs, true);
-	status = move(reload, merged, http);
-	inputs_share(reload->inputs, false);
+	if (!http)
+		http_stay(reload->http, &staying);
+	inputs_share(reload->inputs, reload->config, merged, &staying);
+	status = move(reload, merged, http, &staying);
+	inputs_unshare(reload->inputs);
 	return status;
 }
 

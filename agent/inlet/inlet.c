@@ -199,7 +199,7 @@ static void retry(struct inlet *inlet)
 	pthread_mutex_lock(&inlet->lock);
 	g_strlcpy(address, inlet->state.address, sizeof(address));
 	pthread_mutex_unlock(&inlet->lock);
-	fd = listen_at(address, false, LISTEN_AGAIN_NS, why, sizeof(why));
+	fd = listen_at(address, NULL, LISTEN_AGAIN_NS, why, sizeof(why));
 	if (fd < 0)
 		return;
 	pthread_mutex_lock(&inlet->lock);
@@ -302,7 +302,7 @@ static void listen_first(struct inlet *inlet, const char *address)
 	via_begin();
 	g_strlcpy(inlet->state.address, address, sizeof(inlet->state.address));
 	inlet->current =
-		listen_at(address, false, LISTEN_FIRST_NS, inlet->state.error, sizeof(inlet->state.error));
+		listen_at(address, NULL, LISTEN_FIRST_NS, inlet->state.error, sizeof(inlet->state.error));
 	if (inlet->current < 0) {
 		warn_of_retries(inlet, address, inlet->state.error);
 		return;
@@ -375,6 +375,13 @@ void inlet_share(struct inlet *inlet, bool on)
 	pthread_mutex_unlock(&inlet->lock);
 }
 
+void inlet_stay(struct inlet *inlet, struct listen_staying *staying)
+{
+	pthread_mutex_lock(&inlet->lock);
+	listen_stay(staying, inlet->current);
+	pthread_mutex_unlock(&inlet->lock);
+}
+
 /* From now on its place is @address, with the socket @fd; -1: there is none, by @error, if there is to be
  * one. */
 static void settle(struct inlet *inlet, const char *address, int fd, const char *error)
@@ -392,18 +399,19 @@ static void settle(struct inlet *inlet, const char *address, int fd, const char 
 	waker_wake(inlet->wake);
 }
 
-int inlet_move(struct inlet *inlet, const char *address)
+int inlet_move(struct inlet *inlet, const char *address, struct listen_staying *staying)
 {
 	int fd = -1;
 	char why[256];
 
 	if (*address) {
-		fd = listen_at(address, true, LISTEN_FIRST_NS, why, sizeof(why));
+		fd = listen_at(address, staying, LISTEN_FIRST_NS, why, sizeof(why));
 		if (fd < 0) {
 			log_error("cannot listen on %s: %s (`%s` in [input] sets the address)", address, why,
 				inlet->protocol->key);
 			return -1;
 		}
+		listen_stay(staying, fd);
 		via_begin();
 	}
 	settle(inlet, address, fd, "");
@@ -412,8 +420,9 @@ int inlet_move(struct inlet *inlet, const char *address)
 
 void inlet_move_back(struct inlet *inlet, const char *address)
 {
+	const struct listen_staying nobody = {.count = 0};
 	char why[256] = "";
-	int fd = *address ? listen_at(address, true, LISTEN_FIRST_NS, why, sizeof(why)) : -1;
+	int fd = *address ? listen_at(address, &nobody, LISTEN_FIRST_NS, why, sizeof(why)) : -1;
 
 	if (*address && fd < 0)
 		warn_of_retries(inlet, address, why);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
+#include "net/listen.h"
 #include "queue/outlets.h"
 #include "stats/statistics.h"
 
@@ -42,9 +43,12 @@ struct inlet *inlet_create(const struct config *config, unsigned connections, co
 /* Whether others of ours may listen at its port, too: while inputs move (net/listen.h). */
 void inlet_share(struct inlet *inlet, bool on);
 
-/* Listens at another address, or path ("": none any more), and shares its port until inlet_share says no. -1,
- * having logged why, if that fails; nothing has changed then. */
-int inlet_move(struct inlet *inlet, const char *address);
+/* Its socket is among those @staying. */
+void inlet_stay(struct inlet *inlet, struct listen_staying *staying);
+
+/* Listens at another address, or path ("": none any more), shares its port until inlet_share says no, and is
+ * among those @staying from then on. -1, having logged why, if that fails; nothing has changed then. */
+int inlet_move(struct inlet *inlet, const char *address, struct listen_staying *staying);
 
 /* The same, to where it was, after that of another one failed: what cannot be had now is tried again. */
 void inlet_move_back(struct inlet *inlet, const char *address);

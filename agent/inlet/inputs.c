@@ -88,6 +88,9 @@ static bool moves(size_t index, const struct config *from, const struct config *
 	return strcmp(from->input[index], to->input[index]) != 0;
 }
 
+/* And the page may be among those that stay. */
+G_STATIC_ASSERT(G_N_ELEMENTS(((struct listen_staying *)NULL)->fd) > INPUTS);
+
 /* Those that have moved, in their order. */
 struct moved {
 	size_t index[INPUTS], count;
@@ -127,13 +130,14 @@ static size_t find_next(const struct moved *moved, const struct config *running,
 	return next;
 }
 
-int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config)
+int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config,
+	struct listen_staying *staying)
 {
 	struct moved moved = {.count = 0};
 	size_t i;
 
 	while ((i = find_next(&moved, running, config)) < INPUTS) {
-		if (inlet_move(inputs->input[i].inlet, config->input[i]) != 0)
+		if (inlet_move(inputs->input[i].inlet, config->input[i], staying) != 0)
 			break;
 		moved.index[moved.count++] = i;
 	}
@@ -145,10 +149,20 @@ int inputs_move(struct inputs *inputs, const struct config *running, const struc
 	return i < INPUTS ? -1 : 0;
 }
 
-void inputs_share(struct inputs *inputs, bool on)
+void inputs_share(struct inputs *inputs, const struct config *running, const struct config *config,
+	struct listen_staying *staying)
 {
 	for (size_t i = 0; i < INPUTS; i++)
-		inlet_share(inputs->input[i].inlet, on);
+		if (moves(i, running, config))
+			inlet_share(inputs->input[i].inlet, true);
+		else
+			inlet_stay(inputs->input[i].inlet, staying);
+}
+
+void inputs_unshare(struct inputs *inputs)
+{
+	for (size_t i = 0; i < INPUTS; i++)
+		inlet_share(inputs->input[i].inlet, false);
 }
 
 void inputs_configure(struct inputs *inputs, const struct config *config, struct outlets *outlets)

@@ -12,13 +12,18 @@ struct inputs;
 struct inputs *inputs_create(const struct config *config, struct outlets *outlets,
 	struct statistics *statistics, const struct inlet_options *options);
 
-/* Whether others of ours may listen at their ports, too: one may move to where another one is until now,
- * which closes its own a moment later. */
-void inputs_share(struct inputs *inputs, bool on);
+/* Before any moves: others of ours may listen at the ports of those that do, as one may move to where another
+ * one is until now, which closes its own a moment later. The rest is among those @staying. */
+void inputs_share(struct inputs *inputs, const struct config *running, const struct config *config,
+	struct listen_staying *staying);
 
-/* Listens where the configuration says now. -1, having logged why, if an address cannot be had; then nothing
- * has changed. */
-int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config);
+/* Listens where the configuration says now, and is among those @staying from then on. -1, having logged why,
+ * if an address cannot be had; then nothing has changed. */
+int inputs_move(struct inputs *inputs, const struct config *running, const struct config *config,
+	struct listen_staying *staying);
+
+/* After it: nobody else may listen there. */
+void inputs_unshare(struct inputs *inputs);
 
 /* As for each inlet. One count of @outlets is taken over. */
 void inputs_configure(struct inputs *inputs, const struct config *config, struct outlets *outlets);

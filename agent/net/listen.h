@@ -19,12 +19,22 @@ static inline bool listen_is_path(const char *address)
 #define LISTEN_FIRST_NS (2 * NS_PER_SECOND)
 #define LISTEN_AGAIN_NS (50 * NS_PER_MS)
 
+/* Sockets of ours that stay where they are while others move. */
+struct listen_staying {
+	int fd[8];
+	size_t count;
+};
+
+/* Adds one of them; -1: there is none. */
+void listen_stay(struct listen_staying *staying, int fd);
+
 /*
- * A socket that listens at an address, or path, as the configuration has it, and shares its port if @shared;
- * -1 with the reason in @why. If the name service has not answered in @patience_ns, a later try finds its
- * answer.
+ * A socket that listens at an address, or path, as the configuration has it; -1 with the reason in @why. It
+ * shares its port, but with none of those @staying; NULL: it does not share it at all. If the name service
+ * has not answered in @patience_ns, a later try finds its answer.
  */
-int listen_at(const char *address, bool shared, int64_t patience_ns, char *why, size_t size);
+int listen_at(const char *address, const struct listen_staying *staying, int64_t patience_ns, char *why,
+	size_t size);
 
 /* Removes what a closed socket leaves behind: of a path, its file. */
 void listen_remove(const char *address);

@@ -351,9 +351,14 @@ struct http *http_create(struct event_base *base, const struct status_source *so
 	return http;
 }
 
-int http_move(struct http *http, const char *address)
+void http_stay(const struct http *http, struct listen_staying *staying)
 {
-	return port_move(http->port, address);
+	listen_stay(staying, port_socket(http->port));
+}
+
+int http_move(struct http *http, const char *address, struct listen_staying *staying)
+{
+	return port_move(http->port, address, staying);
 }
 
 void http_move_back(struct http *http, const char *address)

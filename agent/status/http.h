@@ -24,11 +24,14 @@ struct http;
  */
 struct http *http_create(struct event_base *base, const struct status_source *source, bool *hopeless);
 
+/* The port's socket is among those @staying. */
+void http_stay(const struct http *http, struct listen_staying *staying);
+
 /*
- * Serves the port @address ("" for none) instead of the current one. Returns -1 having logged why that fails;
- * the current one then stays.
+ * Serves the port @address ("" for none) instead of the current one, and is among those @staying from then
+ * on. Returns -1 having logged why that fails; the current one then stays.
  */
-int http_move(struct http *http, const char *address);
+int http_move(struct http *http, const char *address, struct listen_staying *staying);
 
 /* Serves the port @address again, which it left a moment ago, or once it can be had. */
 void http_move_back(struct http *http, const char *address);

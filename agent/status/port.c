@@ -65,7 +65,7 @@ static void try_later(struct port *port)
 static void on_retry(evutil_socket_t fd, short what, void *data)
 {
 	struct port *port = data;
-	int listening = listen_at(port->address, false, LISTEN_AGAIN_NS, port->error, sizeof(port->error));
+	int listening = listen_at(port->address, NULL, LISTEN_AGAIN_NS, port->error, sizeof(port->error));
 
 	(void)fd;
 	(void)what;
@@ -94,7 +94,7 @@ struct port *port_create(struct event_base *base, struct evhttp *(*serve)(void *
 
 void port_open(struct port *port, const char *address)
 {
-	int fd = listen_at(address, false, LISTEN_FIRST_NS, port->error, sizeof(port->error));
+	int fd = listen_at(address, NULL, LISTEN_FIRST_NS, port->error, sizeof(port->error));
 
 	g_free(port->address);
 	port->address = g_strdup(address);
@@ -109,17 +109,21 @@ void port_open(struct port *port, const char *address)
 	try_later(port);
 }
 
-int port_move(struct port *port, const char *address)
+int port_socket(const struct port *port)
+{
+	return port->door.listener ? evconnlistener_get_fd(port->door.listener) : -1;
+}
+
+int port_move(struct port *port, const char *address, struct listen_staying *staying)
 {
 	struct door before = port->door;
-	int old = before.listener ? evconnlistener_get_fd(before.listener) : -1, fd = -1;
+	int old = port_socket(port), fd = -1;
 	char why[sizeof(port->error)];
 
 	if (*address) {
 		if (old >= 0)
 			listen_share(old, true);
-		/* an input may share it */
-		fd = listen_at(address, true, LISTEN_FIRST_NS, why, sizeof(why));
+		fd = listen_at(address, staying, LISTEN_FIRST_NS, why, sizeof(why));
 		if (old >= 0)
 			listen_share(old, false);
 		if (fd < 0) {
@@ -128,6 +132,7 @@ int port_move(struct port *port, const char *address)
 			return -1;
 		}
 		listen_share(fd, false);
+		listen_stay(staying, fd);
 	}
 	port->door = (struct door){0};
 	if (fd >= 0)
@@ -142,7 +147,7 @@ int port_move(struct port *port, const char *address)
 
 void port_move_back(struct port *port, const char *address)
 {
-	if (port_move(port, address) == 0)
+	if (port_move(port, address, &(struct listen_staying){0}) == 0)
 		return;
 	close_door(&port->door);
 	port_open(port, address);
@@ -160,7 +165,7 @@ const char *port_error(const struct port *port)
 
 bool port_try(const char *address, char *why, size_t size)
 {
-	int fd = listen_at(address, false, LISTEN_FIRST_NS, why, size);
+	int fd = listen_at(address, NULL, LISTEN_FIRST_NS, why, size);
 
 	if (fd >= 0)
 		close(fd);

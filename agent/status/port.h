@@ -12,6 +12,8 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
+#include "net/listen.h"
+
 struct port;
 
 /* A port that is not open. Each time that it opens it asks @serve for a server, with @data. */
@@ -20,8 +22,12 @@ struct port *port_create(struct event_base *base, struct evhttp *(*serve)(void *
 /* Opens it at @address; if that fails, the log says so, and it is tried again until it works. */
 void port_open(struct port *port, const char *address);
 
-/* Changes to @address ("" for none). Returns -1, having logged why, if that fails; then nothing changes. */
-int port_move(struct port *port, const char *address);
+/* The socket that listens; -1: none does. */
+int port_socket(const struct port *port);
+
+/* Changes to @address ("" for none), and is among those @staying from then on. Returns -1, having logged why,
+ * if that fails; then nothing changes. */
+int port_move(struct port *port, const char *address, struct listen_staying *staying);
 
 /* Changes back to @address, which was left a moment ago; while it cannot be had, it is tried again. */
 void port_move_back(struct port *port, const char *address);

@@ -681,6 +681,31 @@ def test_reload_to_a_path_that_another_one_leaves(node, sink):
         exactly(client.hand(numbered(67, 0, [2]))[0] == channel.hand(numbered(67, 0, [3]))[0] == 200, "nothing has changed")
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_reload_to_where_one_stays(node, sink, moved):
+    """
+    What comes to an input that listens at every address stays its own: neither the page nor another input gets a part of it; also
+    if it has moved itself, after which the kernel would let them; nor do two that move in the same reload.
+    """
+    before, port, scribe, third = (free_port() for _ in range(4))
+    keys = {"otlp": f"0.0.0.0:{before if moved else port}", "scribe": f"127.0.0.1:{scribe}"}
+    node.start_agent(free_port(), output=otlp(sink.port), input=keys)
+    if moved:
+        change(node, (f"otlp = 0.0.0.0:{before}", f"otlp = 0.0.0.0:{port}"))
+        wait_until(lambda: count_reloads(node) == 1, 10, "the reload")
+    page, other = ((f"{key} = 127.0.0.1:{at}\n", f"{key} = 127.0.0.1:{port}\n") for key, at in (("http", node.http), ("scribe", scribe)))
+    both = [(page[0], f"http = 127.0.0.1:{third}\n"), (f"otlp = 0.0.0.0:{port}", f"otlp = 0.0.0.0:{third}")]
+    for turn, pairs in enumerate(([page], [other], both)):
+        change(node, *pairs)
+        wait_until(lambda turn=turn: node.agent.log().count("configuration not reloaded") == turn + 1, 10, "it to be refused")
+        with Http(port) as client:
+            exactly(client.post(body_of(numbered(69, 0, [turn])))[0] == 200, "the input has what comes there")
+        assert http_status(node.http) == 200
+        change(node, *[(new, old) for old, new in pairs])
+        wait_until(lambda turn=turn: count_reloads(node) == moved + turn + 1, 10, "it to be as it was")
+    wait_received(node, 3)
+
+
 def test_address_is_taken(node, sink):
     """It is tried again, and status says so."""
     port = free_port()
