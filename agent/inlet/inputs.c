@@ -115,7 +115,7 @@ static bool is_held(const char *address, const struct moved *moved, const struct
 }
 
 /* The next to move; INPUTS: all have. A path is to be had once who has it has left: where all wait for each
- * other, ports are shared, and paths cannot be had. */
+ * other, who moves to a port, which is shared, goes first. */
 static size_t find_next(const struct moved *moved, const struct config *running, const struct config *config)
 {
 	size_t next = INPUTS;
@@ -125,7 +125,9 @@ static size_t find_next(const struct moved *moved, const struct config *running,
 			continue;
 		if (!is_held(config->input[i], moved, running))
 			return i;
-		next = MIN(next, i);
+		if (next == INPUTS ||
+			(listen_is_path(config->input[next]) && !listen_is_path(config->input[i])))
+			next = i;
 	}
 	return next;
 }

@@ -706,6 +706,20 @@ def test_reload_to_where_one_stays(node, sink, moved):
     wait_received(node, 3)
 
 
+@pytest.mark.parametrize("ways", [("http", "grpc"), ("grpc", "http")])
+def test_reload_swaps_a_port_and_a_path(node, sink, ways):
+    """Whichever of the two inputs has the port."""
+    port, path = free_port(), node.path("other.sock")
+    places, kinds = (f"127.0.0.1:{port}", path), {"http": Http, "grpc": Grpc}
+    node.start_agent(free_port(), output=otlp(sink.port), input={KEYS[way]: at for way, at in zip(ways, places)})
+    change(node, *[(f"{KEYS[way]} = {old}", f"{KEYS[way]} = {new}") for way, old, new in zip(ways, places, reversed(places))])
+    wait_until(lambda: count_reloads(node) == 1, 10, "the reload")
+    for number, (way, at) in enumerate(zip(ways, (path, port))):
+        with kinds[way](at) as client:
+            exactly(client.hand(numbered(70, 0, [number]))[0] == 200, way)
+    wait_received(node, 2)
+
+
 def test_address_is_taken(node, sink):
     """It is tried again, and status says so."""
     port = free_port()
