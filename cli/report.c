@@ -41,6 +41,13 @@ static const char help[] =
 #define PART_SECONDS "20"
 #define GIVEN_UP_SECONDS "25"
 
+/* How it ended, if not well: 124 is timeout's code, and 137 also that of what it had to kill. Less is what
+ * commands have to say. */
+#define SAY_END                                                                                              \
+	"code=$?; if [ $code = 124 ] || { [ $code = 137 ] && [ $(($(date +%%s) - begun)) -ge " PART_SECONDS  \
+	" ]; }; then echo \"ended here, as it took longer than " PART_SECONDS                                \
+	" s\"; elif [ $code -gt 124 ]; then echo \"ended here, with code $code\"; fi"
+
 /*
  * What each part is, and the shell's command for it: the arguments name the agent, $BLKIN is this program,
  * $CONFIG the configuration, and $MANAGER systemctl's and journalctl's option for whose units they are.
@@ -123,9 +130,8 @@ static char *without_secrets(const char *text, gsize size)
 static char *gather(const struct report *report, const struct part *part)
 {
 	char *command = g_shell_quote(part->command);
-	char *script = g_strdup_printf("{ timeout -k 2 " PART_SECONDS
-				       " sh -c %s sh \"$@\" || [ $? -lt 124 ] || echo \"ended here, as "
-				       "it took longer than " PART_SECONDS " s\"; } 2>&1 | tail -c " PART_MAX,
+	char *script = g_strdup_printf("{ begun=$(date +%%s); timeout -k 2 " PART_SECONDS
+				       " sh -c %s sh \"$@\"; " SAY_END "; } 2>&1 | tail -c " PART_MAX,
 		command);
 	char *out = NULL, *clean;
 	GError *error = NULL;

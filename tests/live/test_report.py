@@ -77,6 +77,24 @@ def test_what_hangs_and_what_is_in_the_environment(node):
     assert parts["units.txt"] == "ID=1\nEnvironment=REMOVED\nEnvironmentFiles=/etc/x\n"
 
 
+def test_what_is_missing_and_what_crashes(node):
+    """Of these it is not said that they took too long."""
+    node.write_config(free_port())
+    put(node.path("bin"), "journalctl", "exec nothing-of-this-name")
+    put(node.path("bin"), "lttng", "exit 0")
+    put(node.path("bin"), "grep", "kill -SEGV $$")
+    put(node.path("bin"), "sed", "kill -KILL $$")
+    put(node.path("bin"), "systemctl", "exit 0")
+    node.environment["PATH"] = f"{node.path('bin')}:{os.environ['PATH']}"
+    archive = node.path("report.tar.gz")
+    done = report(node, "--config", node.path("agent.conf"), "--output", archive, "--yes")
+    assert done.returncode == 0, done
+    parts = parts_of(archive)
+    assert [parts[name].splitlines()[-1] for name in ("journal.txt", "lttng.txt", "units.txt")] == [
+        f"ended here, with code {code}" for code in (127, 139, 137)]  # fmt: skip
+    assert "took longer" not in "\n".join(parts.values())
+
+
 def test_what_is_wrong(node):
     node.write_config(free_port())
     done = report(node, "--config", node.path("agent.conf"), "--output", "/nowhere/report.tar.gz")
