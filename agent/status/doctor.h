@@ -18,8 +18,10 @@ bool doctor_daemon_is_named(enum reason reason);
 /* Whether the session is lost again and again, and so most of what is recorded: doctorsession.c. */
 bool doctor_session_is_unsteady(const struct status *status);
 
-/* Whether the agent's own event stays away, and so nothing may be arriving: doctorcanary.c. */
+/* Whether the agent's own event stays away, and so nothing may be arriving; and for how long it may, ns:
+ * doctorcanary.c. */
 bool doctor_canary_is_lost(const struct status *status);
+int64_t doctor_canary_limit(const struct status *status);
 
 /* Whether programs that start now are not registered: doctorprograms.c. */
 bool doctor_registration_is_held(const struct status *status);

@@ -27,15 +27,19 @@ static const struct held {
 		"if it lasts, read the agent's log (journalctl -u blkin-agent), and restart the agent"},
 };
 
+int64_t doctor_canary_limit(const struct status *status)
+{
+	return LOST_NS + CANARY_TURNS * (int64_t)status->config->live_timer;
+}
+
 bool doctor_canary_is_lost(const struct status *status)
 {
 	const struct canary_state *canary = &status->canary;
 	int64_t last = status->activity.last_event, now = clock_monotonic(), away = now - canary->since;
-	int64_t turns = CANARY_TURNS * status->config->live_timer;
-	bool behind = last && now - last < COMES_NS && away - turns < BEHIND_NS;
+	int64_t beyond = away - doctor_canary_limit(status);
+	bool behind = last && now - last < COMES_NS && beyond < BEHIND_NS - LOST_NS;
 
-	return canary->mood == CANARY_UNRECORDED ||
-	       (canary->mood == CANARY_LATE && away - turns >= LOST_NS && !behind);
+	return canary->mood == CANARY_UNRECORDED || (canary->mood == CANARY_LATE && beyond >= 0 && !behind);
 }
 
 /* While events of others come, all daemons pass them on. */

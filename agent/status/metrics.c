@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "core/ledger.h"
+#include "status/doctor.h"
 #include "status/exposition.h"
 
 static void write_head(struct buffer *out, const char *name, const char *type, const char *help)
@@ -340,10 +341,14 @@ static void write_agent(struct buffer *out, const struct status *status)
 		write_gauge(out, "blkin_agent_registrations_waiting",
 			"Connections of programs that wait to be registered by LTTng's session daemon.",
 			status->activity.registering);
-	if (status->canary.lag >= 0)
+	if (status->canary.lag >= 0) {
 		write_gauge(out, "blkin_agent_canary_lag_seconds",
 			"Time that the agent's own event took through LTTng, or has been away for.",
 			(double)status->canary.lag / NS_PER_SECOND);
+		write_gauge(out, "blkin_agent_canary_lag_limit_seconds",
+			"Time that it may take, or be away for: ten seconds and two turns of live-timer.",
+			(double)doctor_canary_limit(status) / NS_PER_SECOND);
+	}
 	if (status->canary.came)
 		write_gauge(out, "blkin_agent_canary_timestamp_seconds",
 			"When it came back last, since the epoch.",

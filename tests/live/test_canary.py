@@ -82,6 +82,7 @@ def test_slow_timer(node, receiver):
         return node.status()["events"]["canary"] >= 2
 
     wait_until(is_back, 60, "the canary to come back", 0.3)
+    assert node.metrics()["blkin_agent_canary_lag_limit_seconds"] == 34
 
 
 def test_ends_with_the_agent(node, receiver):
