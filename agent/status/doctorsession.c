@@ -103,6 +103,8 @@ void findings_add_session_socket(struct findings *findings, const struct status 
 	"again, "                                                                                            \
 	"and the agent goes on by itself"
 
+#define LET_GO_ON "if somebody stopped it, let it go on (pkill -CONT lttng-consumerd); or else " END_LTTNG
+
 /* Nobody but the user can tell which of these it is. */
 #define LEFT_OUT                                                                                             \
 	"find the program of that user which writes events named as blkin's by itself, or into LTTng's "     \
@@ -129,8 +131,7 @@ static const struct remedy {
 	[REASON_SESSION_DAEMON_WAITS] = {"program-stopped",
 		"continue the programs that are stopped (`blkin status`, as root, names them; kill -CONT), "
 		"or end them; if none is, systemctl restart lttng-sessiond"},
-	[REASON_CONSUMER_HANGS] = {"consumer-hangs",
-		"if somebody stopped it, let it go on (pkill -CONT lttng-consumerd); or else " END_LTTNG},
+	[REASON_CONSUMER_HANGS] = {"consumer-hangs", LET_GO_ON},
 	[REASON_CONSUMER_STILL] = {"consumer-still", END_LTTNG},
 	[REASON_CONSUMER_GONE] = {"consumer-gone", "systemctl restart lttng-sessiond"},
 	[REASON_NO_RELAY] = {"no-relay-daemon",
@@ -180,9 +181,7 @@ static const struct remedy {
 	[REASON_KERNEL_FAILED] = {"kernel-failed",
 		"correct [kernel] (lttng list --kernel, and lttng list --kernel "
 		"--syscall, tell what there is), and reload the agent"},
-	[REASON_KERNEL_CONSUMER] = {"kernel-consumer", "if somebody stopped it, let it go on (pkill -CONT "
-						       "lttng-consumerd); or else systemctl restart "
-						       "lttng-sessiond"},
+	[REASON_KERNEL_CONSUMER] = {"kernel-consumer", LET_GO_ON},
 	[REASON_NO_READER] = {"no-reader", BY_ITSELF
 		"install the package again, or raise the limit that it names, and restart the agent"},
 };
@@ -289,9 +288,15 @@ void findings_add_unsteady(struct findings *findings, const struct status *statu
 /* What is not recorded beside spans. */
 void findings_add_omission(struct findings *findings, const struct problem *problem)
 {
-	if (problem->reason != REASON_NONE)
-		finding_add(findings, remedies[problem->reason].code, remedies[problem->reason].fix, "%s",
-			problem->text);
+	static const struct remedy gone = {"kernel-consumer", "systemctl restart lttng-sessiond"};
+	const struct remedy *remedy = &remedies[problem->reason];
+
+	if (problem->reason == REASON_NONE)
+		return;
+	/* one that has ended keeps nobody waiting */
+	if (strcmp(problem->text, PROBLEM_KERNEL_CONSUMER_GONE) == 0)
+		remedy = &gone;
+	finding_add(findings, remedy->code, remedy->fix, "%s", problem->text);
 }
 
 void findings_add_left_out(struct findings *findings, const struct status *status)

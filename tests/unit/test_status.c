@@ -484,6 +484,37 @@ START_TEST(kernel_is_told_once)
 }
 END_TEST
 
+#define RESTART "\"fix\":\"systemctl restart lttng-sessiond\""
+#define END_BOTH "or else end it and lttng-sessiond together (systemctl kill -s KILL lttng-sessiond)"
+
+/* A restart of the session daemon would wait for one that does not answer, so that no program is registered.
+ */
+static const struct {
+	enum reason session;
+	const char *text, *fix;
+} kernels[] = {
+	{REASON_NONE, PROBLEM_KERNEL_CONSUMER_GONE, RESTART},
+	{REASON_NONE, PROBLEM_KERNEL_CONSUMER_SILENT, END_BOTH},
+	{REASON_KERNEL_CONSUMER, "it passes on nothing", END_BOTH},
+};
+
+START_TEST(kernel_consumer)
+{
+	g_autofree char *json = NULL;
+
+	status.supervisor.collecting = true;
+	status.progress = status.activity.last_event = status.supervisor.since = clock_monotonic();
+	status.supervisor.reason = kernels[_i].session;
+	g_strlcpy(status.supervisor.error, kernels[_i].text, sizeof(status.supervisor.error));
+	if (!kernels[_i].session)
+		problem_set(
+			&status.supervisor.omissions.kernel, REASON_KERNEL_CONSUMER, "%s", kernels[_i].text);
+	json = agents();
+	ck_assert_msg(strstr(json, kernels[_i].text) && strstr(json, kernels[_i].fix), "%s", json);
+	ck_assert_int_eq(!!strstr(json, RESTART), strcmp(kernels[_i].fix, RESTART) == 0);
+}
+END_TEST
+
 /* Each turn of the live timer may hold it up. */
 START_TEST(canary_of_slow_timer)
 {
@@ -733,6 +764,7 @@ int main(void)
 	tcase_add_loop_test(cases, silent, 0, sizeof(silences) / sizeof(*silences));
 	tcase_add_loop_test(cases, canary, 0, sizeof(canaries) / sizeof(*canaries));
 	tcase_add_test(cases, kernel_is_told_once);
+	tcase_add_loop_test(cases, kernel_consumer, 0, G_N_ELEMENTS(kernels));
 	tcase_add_test(cases, canary_of_slow_timer);
 	return run_cases("status", cases);
 }
