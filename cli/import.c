@@ -220,14 +220,14 @@ static bool are_apart(const struct config *config, const GPtrArray *files)
 	return true;
 }
 
-/* A folder may have both. */
+/* A folder may have both. One that is closed, which is said, does not keep the others from being read. */
 static bool find_all(struct import *import, const char *path, GPtrArray *traces, GPtrArray *files)
 {
 	bool closed = g_file_test(path, G_FILE_TEST_IS_DIR) && find_closed(path);
 	bool any = find_lines(path, files);
 
 	import->whole &= !closed;
-	return find_traces(path, traces, any || closed) == 0 || any;
+	return find_traces(path, traces, any || closed) == 0 || any || closed;
 }
 
 static int run(struct import *import, int argc, char **argv)
@@ -240,6 +240,7 @@ static int run(struct import *import, int argc, char **argv)
 	import->whole = true;
 	for (int i = 0; i < argc; i++)
 		found &= find_all(import, argv[i], traces, files);
+	found &= traces->len || files->len;
 	if (found && import->around && !traces->len)
 		log_error("--around reads LTTng's traces: files of lines have no events");
 	else if (found && import->around)

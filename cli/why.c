@@ -110,7 +110,7 @@ static bool is_folder(const char *path)
 }
 
 /* Adds its traces to @traces. Whether all of it can be looked into goes to @all; returns false if nothing is
- * there. */
+ * there, as far as that can be told. */
 static bool look_into(const char *folder, GPtrArray *traces, bool *all)
 {
 	bool any, closed;
@@ -122,20 +122,19 @@ static bool look_into(const char *folder, GPtrArray *traces, bool *all)
 	any = find_traces(folder, traces, true) == 0;
 	if (!any && !closed)
 		log_error("%s: there is no CTF trace in it (a folder with a file `metadata`)", folder);
-	return any;
+	return any || closed;
 }
 
 static int run_folders(
 	const struct why_options *options, const struct config *config, int count, char **folders)
 {
 	g_autoptr(GPtrArray) traces = g_ptr_array_new_with_free_func(g_free);
-	int status = EXIT_SUCCESS;
-	bool all = true;
+	int status = EXIT_FAILURE;
+	bool all = true, found = true;
 
 	for (int i = 0; i < count; i++)
-		if (!look_into(folders[i], traces, &all))
-			status = EXIT_FAILURE;
-	if (status == EXIT_SUCCESS)
+		found &= look_into(folders[i], traces, &all);
+	if (found && traces->len)
 		status = why_run(config, options->typed, options->json, false, traces);
 	return all ? status : EXIT_FAILURE;
 }

@@ -95,9 +95,9 @@ def test_folders_that_are_closed(bare_node, words, mode):
         trace.span((7, 7, 7, 7, "made"), 0xA, 0xB if name == "open" else 0xC, 10**9, 2 * 10**9)
         trace.write(f"{folder}/{name}")
     os.chmod(f"{folder}/session", mode)
-    for path, count in (folder, 1), (f"{folder}/session", 0):
+    for paths, count in ([folder], 1), ([f"{folder}/session"], 0), ([f"{folder}/open", f"{folder}/session"], 1):
         done = subprocess.run(
-            [*NO_OVERRIDE, bare_node.built("cli/blkin"), "import", *words, path],
+            [*NO_OVERRIDE, bare_node.built("cli/blkin"), "import", *words, *paths],
             env=bare_node.environment, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 1 and f"Permission denied: {folder}/session\n" in done.stderr
         assert len(done.stdout.splitlines()) == count and "no CTF trace" not in done.stderr

@@ -873,7 +873,8 @@ def test_folders_that_are_closed(made, mode):
     made.kernel.write(made.path + "/session/kernel")
     os.chmod(made.path + "/session", mode)
     inside = [made.path + "/ust", made.path + "/session/kernel"]
-    for folders, found_it in ([made.path], True), ([made.path + "/session"], False), (inside, False):
+    cases = ([made.path], True), ([made.path + "/session"], False), (inside, False), ([made.path + "/ust", made.path + "/session"], True)
+    for folders, found_it in cases:
         if folders[-1].endswith("kernel") and mode & 0o100:
             continue
         done = subprocess.run(
