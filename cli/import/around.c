@@ -125,6 +125,8 @@ static void seek(void *data)
 	if (around->found)
 		read_traces(
 			&seeking, &(struct traces_wanted){.events = true, .sink = {take_events, &seeking}});
+	/* where the same are missing of both */
+	around->refused = MAX(around->refused, around_spans_more(seeking.spans));
 	if (around->found)
 		around->failed =
 			!around_show(around->how, seeking.whole, seeking.spans, &around->guard.steps);

@@ -8,6 +8,8 @@ struct around_spans {
 	uint64_t trace_id;
 	GDestroyNotify free_event;
 	GPtrArray *list;         /* of struct around_span, owned */
+	GHashTable *missing;     /* GBytes: the numbers of those that found no room in it */
+	uint64_t more;           /* so many did not */
 	struct numbers *numbers; /* the kernel's, of threads */
 	int64_t first, last;     /* ns since the epoch */
 	unsigned events;         /* of all of them */
@@ -29,6 +31,8 @@ struct around_spans *around_spans_create(uint64_t trace_id, GDestroyNotify free_
 	spans->trace_id = trace_id;
 	spans->free_event = free_event;
 	spans->list = g_ptr_array_new_with_free_func(span_free);
+	spans->missing =
+		g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
 	spans->numbers = numbers_create();
 	spans->first = INT64_MAX;
 	spans->last = INT64_MIN;
@@ -38,6 +42,7 @@ struct around_spans *around_spans_create(uint64_t trace_id, GDestroyNotify free_
 void around_spans_destroy(struct around_spans *spans)
 {
 	g_ptr_array_unref(spans->list);
+	g_hash_table_unref(spans->missing);
 	numbers_destroy(spans->numbers);
 	g_free(spans);
 }
@@ -95,6 +100,22 @@ static int64_t start_of(const struct event *event)
 	return event->time - (int64_t)(event->clock - event->start);
 }
 
+/* Of more than these each event counts, as it is not known whose others were. */
+#define MISSING_MAX 100000
+
+/* A classic span has many events, and counts once. */
+static void miss(struct around_spans *spans, uint64_t id, int64_t pid, int64_t tid)
+{
+	const int64_t numbers[] = {(int64_t)id, pid, tid};
+	g_autoptr(GBytes) key = g_bytes_new(numbers, sizeof(numbers));
+
+	if (g_hash_table_contains(spans->missing, key))
+		return;
+	spans->more++;
+	if (g_hash_table_size(spans->missing) < MISSING_MAX)
+		g_hash_table_add(spans->missing, g_steal_pointer(&key));
+}
+
 /* The halves of a span are of different threads. */
 static struct around_span *get(struct around_spans *spans, uint64_t id, int64_t pid, int64_t tid)
 {
@@ -105,8 +126,10 @@ static struct around_span *get(struct around_spans *spans, uint64_t id, int64_t 
 		if (span->id == id && span->tid == tid && span->pid == pid)
 			return span;
 	}
-	if (spans->list->len == AROUND_SPANS_MAX)
+	if (spans->list->len == AROUND_SPANS_MAX) {
+		miss(spans, id, pid, tid);
 		return NULL;
+	}
 	span = g_new0(struct around_span, 1);
 	span->id = id;
 	span->pid = pid;
@@ -163,6 +186,11 @@ const GPtrArray *around_spans_list(struct around_spans *spans)
 {
 	sort(spans);
 	return spans->list;
+}
+
+uint64_t around_spans_more(const struct around_spans *spans)
+{
+	return spans->more;
 }
 
 bool around_spans_reach(const struct around_spans *spans, int64_t time)

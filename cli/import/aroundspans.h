@@ -51,8 +51,10 @@ void around_spans_destroy(struct around_spans *spans);
 /* Takes an event of any span, and its thread. */
 void around_spans_take(struct around_spans *spans, const struct event *event, int64_t tid);
 
-/* In the order of their starts; of struct around_span, borrowed. */
+/* In the order of their starts; of struct around_span, borrowed. At most AROUND_SPANS_MAX; so many more there
+ * are. */
 const GPtrArray *around_spans_list(struct around_spans *spans);
+uint64_t around_spans_more(const struct around_spans *spans);
 
 /* Whether anything at this time may be a span's. */
 bool around_spans_reach(const struct around_spans *spans, int64_t time);

@@ -179,14 +179,18 @@ static void add_span(struct why *why, const struct around_span *at)
 
 static void find_spans(struct why *why)
 {
-	const GPtrArray *list = around_spans_list(why->in_trace);
+	struct around_spans *spans = why->in_trace;
+	uint64_t all;
 
-	why->of_span = list->len == 0;
+	why->of_span = around_spans_list(spans)->len == 0;
 	if (why->of_span)
-		list = around_spans_list(why->alone);
-	for (guint i = 0; i < list->len; i++)
-		add_span(why, list->pdata[i]);
-	why->left_out = (why->refused ? why->whole->len + why->refused : list->len) - why->spans->len;
+		spans = why->alone;
+	for (guint i = 0; i < around_spans_list(spans)->len; i++)
+		add_span(why, around_spans_list(spans)->pdata[i]);
+	all = around_spans_list(spans)->len + around_spans_more(spans);
+	if (why->refused)
+		all = MAX(all, why->whole->len + why->refused);
+	why->left_out = all - why->spans->len;
 }
 
 static bool can_tell(const struct why *why, const struct why_span *span)

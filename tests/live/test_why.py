@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 from rig import bt2json
-from rig.kerneltrace import INT, EVENTS, LONG, KernelTrace, SpanTrace
+from rig.kerneltrace import INT, EVENTS, LONG, SECTOR, KernelTrace, SpanTrace
 from rig.node import TOP, build_dir
 from rig.process import NO_OVERRIDE
 from rig.whystory import IDLE, INTERRUPTIBLE, UNINTERRUPTIBLE, Story, expect, found
@@ -915,6 +915,24 @@ def test_more_spans_than_are_kept(made):
         [BLKIN, "import", "--around", f"{TRACE:x}", "--json", made.path], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1 and done.stdout.count("\n") == 10_000
     assert done.stderr == "blkin import: the trace has 50 spans more, which are left out: 10000 are shown\n"
+
+
+def test_more_threads_than_are_kept(made):
+    """A span of the classic calls may be of any number of threads."""
+    texts, numbers = ("trace_name", "service_name", "ip", "key", "val"), ("trace_id", "span_id", "parent_span_id")
+    name = "blkin:keyval_string"
+    made.spans.events[name] = [("string", text) for text in texts] + [(SECTOR, number) for number in numbers] + [(INT, "port_no")]
+    made.spans.numbers[name] = len(made.spans.numbers)
+    for number in range(10_005):
+        for time in (0, 500):
+            made.spans.event(
+                0, T0 + number * 1000 + time, name, (4300, 5000 + number, 4300, 5000 + number, "worker"),
+                trace_name="work", service_name="made", key="k", val="v", trace_id=TRACE, span_id=SPAN)
+    made.spans.write(made.path + "/ust")
+    assert "9005 more spans are left out." in run_why(f"{TRACE:x}", made.path).stdout
+    done = subprocess.run([BLKIN, "import", "--around", f"{TRACE:x}", made.path], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "blkin import: the trace has 5 spans more, which are left out: 10000 are shown\n"
 
 
 def test_mistakes(made):

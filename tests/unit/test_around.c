@@ -163,6 +163,22 @@ START_TEST(bounds)
 	for (uint64_t i = 2; i < AROUND_SPANS_MAX + 10; i++)
 		take(i, 100, 900, 5);
 	ck_assert_uint_eq(around_spans_list(spans)->len, AROUND_SPANS_MAX);
+	ck_assert_uint_eq(around_spans_more(spans), 9);
+}
+END_TEST
+
+/* Each thread of a span has a place of its own; of those without one each counts once, whatever comes of it.
+ */
+START_TEST(threads_that_are_too_many)
+{
+	for (int again = 0; again < 2; again++) {
+		for (int64_t tid = 1; tid <= AROUND_SPANS_MAX + 1; tid++)
+			take(1, 100, 900, tid);
+		ck_assert_uint_eq(around_spans_list(spans)->len, AROUND_SPANS_MAX);
+		ck_assert_uint_eq(around_spans_more(spans), 1);
+	}
+	take(2, 100, 900, AROUND_SPANS_MAX + 1);
+	ck_assert_uint_eq(around_spans_more(spans), 2);
 }
 END_TEST
 
@@ -279,6 +295,7 @@ int main(void)
 	tcase_add_test(cases, switches_in_a_container);
 	tcase_add_test(cases, switches_in_two_containers);
 	tcase_add_test(cases, bounds);
+	tcase_add_test(cases, threads_that_are_too_many);
 	tcase_add_test(cases, events_of_all);
 	tcase_add_test(cases, json);
 	tcase_add_test(cases, only_the_kernel_tells_of_others);
