@@ -132,6 +132,7 @@ static void move(struct machine *machine, struct thread *thread, enum state stat
 	thread->cpu = number;
 	thread->state = state;
 	thread->woken = false;
+	thread->placed = true;
 	if (to)
 		g_ptr_array_add(to->here, thread);
 }
@@ -271,6 +272,7 @@ static void wake_again(struct machine *machine, struct thread *thread, const str
 	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNABLE, event->target);
 	thread->woken = true;
+	thread->placed = false;
 }
 
 /* It is queued now: sched_waking only tells where it was before. */
@@ -278,8 +280,10 @@ static void queue(struct machine *machine, struct thread *thread, const struct k
 {
 	bool woken = thread->woken;
 
-	if (thread->state != STATE_RUNNABLE || event->target == KERNEL_UNKNOWN ||
-		event->target == thread->cpu)
+	if (thread->state != STATE_RUNNABLE || event->target == KERNEL_UNKNOWN)
+		return;
+	thread->placed = true;
+	if (event->target == thread->cpu)
 		return;
 	close_state(machine, thread);
 	thread_settle_queued(thread, false);
@@ -317,6 +321,7 @@ static void take_waking(struct machine *machine, const struct kernel_event *even
 	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNABLE, event->target);
 	thread->woken = event->kind == KERNEL_WAKING;
+	thread->placed = event->kind == KERNEL_WAKEUP;
 }
 
 static void take_migration(struct machine *machine, const struct kernel_event *event)
@@ -326,7 +331,7 @@ static void take_migration(struct machine *machine, const struct kernel_event *e
 	if (!thread || thread->state != STATE_RUNNABLE)
 		return;
 	close_state(machine, thread);
-	thread_settle_queued(thread, true);
+	thread_settle_queued(thread, thread->placed);
 	thread_know(thread, machine->time);
 	move(machine, thread, STATE_RUNNABLE, event->target);
 }

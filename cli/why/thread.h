@@ -27,6 +27,7 @@ struct thread {
 	int64_t cpu;    /* where it runs, or is thought to be queued */
 	GArray *queued; /* struct piece: since when it is there, not told yet, as it may be elsewhere */
 	bool woken;     /* it is to run because it was woken: it cannot be again */
+	bool placed;    /* it is known to be queued there, and not only to have been there before */
 	/* what it is in */
 	struct text call;
 	uint64_t call_number;

@@ -224,11 +224,12 @@ def test_without_wake_ups(made):
     assert sum(line["parts_ns"].values()) == story.time - T0
 
 
+@pytest.mark.parametrize("after", [0, MS])
 @pytest.mark.parametrize("told", [None, "sched_wakeup", "sched_migrate_task"])
-def test_queued_elsewhere(made, told):
+def test_queued_elsewhere(made, told, after):
     """
     sched_waking says where the thread was, and the kernel may take another processor for it: who runs there is known by another
-    event alone; who runs where it is not, is not named.
+    event alone, from then on; who runs where it is not, is not named.
     """
     story = made.story()
     story.enter("futex")
@@ -237,6 +238,7 @@ def test_queued_elsewhere(made, told):
     story.switch(IDLE, SECOND, 0, 1)
     story.time = T0 + 10 * MS
     story.log("sched_waking", HOLDER, 7, tid=THREAD[1], target_cpu=0)
+    story.time += after
     if told:
         story.log(told, HOLDER, 7, tid=THREAD[1], target_cpu=1, dest_cpu=1)
     story.time += 4 * MS
@@ -247,8 +249,39 @@ def test_queued_elsewhere(made, told):
     made.span(T0, story.time, cpu=1)
     story.end()
     (line,) = ask(made.write())
-    assert found(line)["parts"] == {"lock": 10 * MS, "runnable": 4 * MS, "cpu": MS}
-    assert found(line)["runners"] == {("thread", 902, "second hog") if told else ("unknown", None, None): 4 * MS}
+    assert found(line)["parts"] == {"lock": 10 * MS, "runnable": 4 * MS + after, "cpu": MS}
+    unknown = after if told else 4 * MS + after
+    runners = {("unknown", None, None): unknown, ("thread", 902, "second hog"): 4 * MS + after - unknown}
+    assert found(line)["runners"] == {whom: time for whom, time in runners.items() if time}
+
+
+@pytest.mark.parametrize("told", [None, "sched_wakeup"])
+def test_queued_and_moved(made, told):
+    """Once it is known to be queued there, who runs there is named until it is moved away; and then who runs where it is moved to."""
+    story = made.story()
+    story.enter("futex")
+    story.switch(THREAD, HOG, INTERRUPTIBLE)
+    story.switch(IDLE, HOLDER, 0, 7)
+    story.switch(IDLE, SECOND, 0, 1)
+    story.time = T0 + 10 * MS
+    story.log("sched_waking", HOLDER, 7, tid=THREAD[1], target_cpu=0)
+    if told:
+        story.log(told, HOLDER, 7, tid=THREAD[1], target_cpu=0)
+    for dest, time in (1, 2 * MS), (0, 3 * MS), (1, 4 * MS):
+        story.time += time
+        story.log("sched_migrate_task", HOLDER, 7, tid=THREAD[1], dest_cpu=dest)
+    story.time += MS
+    story.switch(SECOND, THREAD, 0, 1)
+    story.cpu = 1
+    story.run(MS)
+    story.leave()
+    made.span(T0, story.time, cpu=1)
+    story.end()
+    (line,) = ask(made.write())
+    assert found(line)["parts"] == {"lock": 10 * MS, "runnable": 10 * MS, "cpu": MS}
+    hog, second = ("thread", 901, "hog"), ("thread", 902, "second hog")
+    assert found(line)["runners"] == (
+        {hog: 6 * MS, second: 4 * MS} if told else {("unknown", None, None): 2 * MS, hog: 4 * MS, second: 4 * MS})
 
 
 def test_without_system_calls(made):
