@@ -585,7 +585,7 @@ END_TEST
 /* As a tag whose key has the mark: nothing is lost, and nothing is refused. */
 START_TEST(test_not_as_the_mark_says)
 {
-	static const char *const lines[] = {"#\\=", "#\\q=1", "#@5=x", "#@+=x", "#@+99999999999999999999=x",
+	static const char *const lines[] = {"#\\=", "#\\q=1", "#@5=x", "#@+=x", "#@+99999999999999999999x=1",
 		"#+=", "#>=", "#>0=", "#>00000000000000000000000000000001-0000000000000002-0000000g=",
 		"#>00000000000000000000000000000001-000000000000000A-00000001=", "#!=", "#!what=x",
 		"#!time=", "#!time=0", "#!time=-1", "#!time=99999999999999999999",
@@ -627,6 +627,27 @@ START_TEST(test_changed_meanwhile)
 
 	for (size_t at = 0; at < sizeof(text); at++) {
 		memset(text, 't', sizeof(text));
+/* As an SDK's program is told: a time that is not set is 1970, and one before that is written as one far in
+ * the future. */
+START_TEST(test_far_away)
+{
+	take_data("client 0 - svc\nk=v\n-1699999999995000000 at zero\n#+tof=zero\n"
+		  "#@-1699999999995000000=zero\\n\n+99999999999999999999 late\n#@+16746744073709551615=last\n"
+		  "#!status=error\n#!time=1699999999995000000\n#!sdk=1\n!finish +5\n");
+	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 1);
+	assert_has(otlp, "{\"timeUnixNano\":\"0\",\"name\":\"at zero\",\"attributes\":[{\"key\":\"of\"");
+	assert_has(otlp, "{\"timeUnixNano\":\"0\",\"name\":\"zero\\n\"},"
+			 "{\"timeUnixNano\":\"5699999999995000000\",\"name\":\"late\"},"
+			 "{\"timeUnixNano\":\"5699999999995000000\",\"name\":\"last\"}]");
+	assert_has(otlp, "\"endTimeUnixNano\":\"1699999999995000005\"");
+	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +3999999999999999999\n");
+	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 2);
+	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +4000000000000000000\n");
+	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +99999999999999999999\n");
+	ck_assert_int_eq(rows.row[EVENTS_REJECTED_TIME], 2);
+}
+END_TEST
+
 		text[at] = '\0';
 		start(&span);
 		blkin_span_put_bytes_(&span, text, sizeof(text));
@@ -663,3 +684,4 @@ int main(void)
 	tcase_add_test(cases, test_changed_meanwhile);
 	return run_cases("details", cases);
 }
+	tcase_add_test(cases, test_far_away);

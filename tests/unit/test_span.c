@@ -10,6 +10,7 @@
 #include "reader/assemble/assembler.h"
 #include "reader/assemble/endpoint.h"
 #include "reader/assemble/spanevent.h"
+#include "reader/assemble/spannumber.h"
 
 #include "run.h"
 #include "texts.h"
@@ -506,12 +507,12 @@ static void assert_rejected(struct event event, enum ledger_row row)
 
 START_TEST(test_rejections)
 {
-	static const char *const lines[] = {"no newline", "+\n", "+12\n", "+x y\n",
-		"+9999999999999999999 y\n", "novalue\n", "@1\n", "@1 10.0.0.1\n", "@99999 10.0.0.1 x\n",
-		"@ 10.0.0.1 x\n", "\n", "ok=1\n+5", "!\n", "!finish\n", "!finish \n", "!finish 5\n",
-		"!finish +\n", "!finish +5 \n", "!finish +-5\n", "!finish +9999999999999999999\n",
-		"!finish -9223372036854775808\n", "!pieces \n", "!pieces -1\n", "!pieces 1x\n",
-		"!pieces 9999999999999999999\n", "!unknown 1\n", "!finish +5", HEAD "\n"};
+	static const char *const lines[] = {"no newline", "+\n", "+12\n", "+x y\n", "+9999999999999999999y\n",
+		"novalue\n", "@1\n", "@1 10.0.0.1\n", "@99999 10.0.0.1 x\n", "@ 10.0.0.1 x\n", "\n",
+		"ok=1\n+5", "!\n", "!finish\n", "!finish \n", "!finish 5\n", "!finish +\n", "!finish +5 \n",
+		"!finish +-5\n", "!finish +9999999999999999999x\n", "!finish -9223372036854775808-\n",
+		"!pieces \n", "!pieces -1\n", "!pieces 1x\n", "!pieces 9999999999999999999\n", "!unknown 1\n",
+		"!finish +5", HEAD "\n"};
 	static const char *const data[] = {
 		"", "\n", HEAD, "k=v\n", "\n" HEAD "\n", "client\nk=v\n", "+1 x\n" HEAD "\n", "\xff\xfe\n"};
 	struct event event;
@@ -542,6 +543,8 @@ START_TEST(test_rejections)
 	assert_rejected(whole("!finish -1\n"), EVENTS_REJECTED_TIME);
 	assert_rejected(whole("!finish +5000001\n"), EVENTS_REJECTED_TIME); /* after the event */
 	assert_rejected(whole("!finish +999999999999999999\n"), EVENTS_REJECTED_TIME);
+	assert_rejected(whole("!finish +18446744073709551615\n"), EVENTS_REJECTED_TIME);
+	assert_rejected(whole("!finish -9223372036854775808\n"), EVENTS_REJECTED_TIME);
 	event = whole("");
 	event.time = INT64_MIN;
 	assert_rejected(event, EVENTS_REJECTED_TIME);
@@ -758,7 +761,8 @@ START_TEST(test_finds)
 }
 END_TEST
 
-/* Offsets of as many digits as there may be, anywhere before the text's end; and what looks like digits. */
+/* Offsets of as many digits as there may be, and more, anywhere before the text's end; and what looks like
+ * digits. */
 START_TEST(test_numbers)
 {
 	static const char wrong[] = {'/', ':', '\n', 'p', '\x80', '\xb1', '\xff'};
@@ -771,9 +775,9 @@ START_TEST(test_numbers)
 			g_autofree char *data = g_strconcat(HEAD "\n", line, NULL);
 			struct text text = {data, (uint32_t)strlen(data)};
 
-			ck_assert_int_eq(span_data_read(&lines, text, 0), digits <= 18);
-			if (digits <= 18)
-				ck_assert_int_eq(lines.annotations[0].time, strtoll(line, NULL, 10));
+			ck_assert(span_data_read(&lines, text, 0));
+			ck_assert_int_eq(lines.annotations[0].time,
+				digits <= 18 ? strtoll(line, NULL, 10) : (int64_t)SPAN_OFFSET_MAX);
 			for (unsigned i = 0; i < digits * sizeof(wrong); i++) {
 				data[strlen(HEAD) + 2 + i / sizeof(wrong)] = wrong[i % sizeof(wrong)];
 				ck_assert(!span_data_read(&lines, text, 0));

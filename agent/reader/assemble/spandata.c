@@ -34,6 +34,14 @@ static inline const char *read_number(const char *at, const char *end, uint64_t 
 	return at + count;
 }
 
+/* The same of an offset in time. */
+static inline const char *read_distance(const char *at, const char *end, uint64_t *distance)
+{
+	const char *past = read_number(at, end, distance);
+
+	return past ? past : span_offset_read(at, end, distance);
+}
+
 /* "+NANOSECONDS", or with '-': an offset from the span's start. */
 static inline const char *read_offset(const char *at, const char *end, int64_t *offset)
 {
@@ -42,7 +50,7 @@ static inline const char *read_offset(const char *at, const char *end, int64_t *
 
 	if (*at != '+' && !before)
 		return NULL;
-	at = read_number(at + 1, end, &number);
+	at = read_distance(at + 1, end, &number);
 	*offset = (int64_t)(before ? 0 - number : number); /* of what is no number it may be any */
 	return at;
 }
@@ -55,7 +63,7 @@ static inline const char *read_annotation(
 	const char *line_end;
 	uint64_t offset;
 
-	at = read_number(at + 1, end, &offset);
+	at = read_distance(at + 1, end, &offset);
 	if (!at || *at != ' ')
 		return NULL;
 	line_end = find_sure(++at, end, '\n');

@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #include "core/attributeendpoint.h"
+#include "reader/assemble/spannumber.h"
 
 /* A level other than info becomes a tag: Zipkin has no field for it. */
 static void tag_level(struct span_data *lines, unsigned level)
@@ -88,7 +89,7 @@ static enum ledger_row convert(struct span_data *lines, const struct event *even
 
 	if (lines->has_finish) {
 		finish = event->start + (uint64_t)lines->finish;
-		if (lines->finish < 0 ||
+		if (lines->finish < 0 || lines->finish >= (int64_t)SPAN_OFFSET_MAX ||
 			(!lines->marks.has_time && !span_event_clock_in_range(event, finish)))
 			return EVENTS_REJECTED_TIME;
 	}

@@ -59,7 +59,7 @@ static bool read_annotation(
 
 	if (*at != '+' && !before)
 		return false;
-	at = span_number_read(at + 1, end, &offset);
+	at = span_offset_read(at + 1, end, &offset);
 	if (!at || at == end || *at != '=')
 		return false;
 	annotation->time = before ? lines->start - (int64_t)offset : lines->start + (int64_t)offset;

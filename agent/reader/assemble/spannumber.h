@@ -20,4 +20,20 @@ static inline const char *span_number_read(const char *at, const char *end, uint
 	return at == first || at - first > 18 ? NULL : at;
 }
 
+/* Nanoseconds, and more than lie between any two times of today's clocks; two of them can be added up. */
+#define SPAN_OFFSET_MAX UINT64_C(4000000000000000000)
+
+/* The same of how far a time is from the span's start, which may be any: at most SPAN_OFFSET_MAX. */
+static inline const char *span_offset_read(const char *at, const char *end, uint64_t *offset)
+{
+	const char *first = at;
+	uint64_t value = 0;
+	unsigned digit;
+
+	for (; at < end && (digit = (unsigned char)*at - (unsigned)'0') <= 9; at++)
+		value = value < SPAN_OFFSET_MAX / 10 ? value * 10 + digit : SPAN_OFFSET_MAX;
+	*offset = value;
+	return at == first ? NULL : at;
+}
+
 #endif

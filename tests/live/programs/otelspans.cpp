@@ -157,6 +157,8 @@ static void add_events(trace::Span &to)
 	to.AddEvent("at a time, with attributes",
 		std::chrono::system_clock::time_point(std::chrono::nanoseconds(1700000000123456790)),
 		{{"k", "v"}});
+	to.AddEvent("unset", api::common::SystemTimestamp{}, {{"of", "1970"}});
+	to.AddEvent("unset\nlines", api::common::SystemTimestamp{});
 	for (const auto &line : lines)
 		to.AddEvent(line, {{"of", string_view(line)}});
 }
