@@ -31,7 +31,8 @@ static struct ledger rows;
 static int on = 1;
 static GString *otlp, *zipkin; /* the spans that were emitted, in JSON */
 static struct payload *request;
-static int pieces, lost;             /* how many there were; the number of one that is lost */
+static int pieces;                   /* how many there were */
+static int lost, lost_count;         /* the number of one that is lost, and how many are from there on */
 static struct blkin_process process; /* says nothing */
 
 /* As a file of the agent's own is: the same item comes of it. */
@@ -121,7 +122,7 @@ static void take_tag(const struct blkin_span_record *record, const char *key, co
 {
 	struct event event = event_of(record, EVENT_TAG);
 
-	if (++pieces == lost)
+	if (++pieces >= lost && pieces < lost + lost_count)
 		return;
 	event.head = literal(record->data);
 	event.key = literal(key);
@@ -146,7 +147,7 @@ static void setup(void)
 	blkin_provider_ = &provider;
 	blkin_whole_ = NULL;
 	on = 1;
-	pieces = lost = 0;
+	pieces = lost = lost_count = 0;
 	otlp = g_string_new(NULL);
 	zipkin = g_string_new(NULL);
 	request = otlprequest_create("host");
@@ -401,6 +402,7 @@ START_TEST(test_lost_piece)
 		teardown();
 		setup();
 		lost = i;
+		lost_count = 1;
 		record_much(20);
 		assert_has(otlp, "blkin.truncated");
 		assert_has(otlp, "1 of ");
@@ -408,6 +410,70 @@ START_TEST(test_lost_piece)
 		ck_assert_uint_ge(count_of(otlp, "\"name\":\"event"), 16);
 		ck_assert_uint_eq(count_of(otlp, "\"key\":\"of\""), count_of(otlp, whole));
 		ck_assert_int_eq(rows.row[SPANS_TRUNCATED], 1);
+	}
+}
+END_TEST
+
+/* Annotations and links, each with an attribute that says which one's it is. */
+static void record_named(int padding)
+{
+	struct blkin_context linked = own;
+	char name[8], value[200];
+	const struct blkin_tag tag = BLKIN_TAG("of", value);
+	struct blkin_span span;
+
+	start(&span);
+	for (int i = 10; i < 20; i++) {
+		snprintf(name, sizeof(name), "e%d", i);
+		snprintf(value, sizeof(value), "%s %0*d", name, padding, 0);
+		blkin_span_annotate_with(&span, span.record.start + 1, name, &tag, 1);
+		linked.span_id = (uint64_t)i;
+		snprintf(value, sizeof(value), "l%d %0*d", i, padding, 0);
+		blkin_span_link(&span, &linked, &tag, 1);
+	}
+	blkin_span_finish(&span);
+}
+
+/* Each has its own attribute, or none. */
+static void assert_their_own(int padding)
+{
+	for (int i = 10; i < 20; i++) {
+		g_autofree char *name = g_strdup_printf("\"name\":\"e%d\"", i);
+		g_autofree char *id = g_strdup_printf("\"spanId\":\"%016x\"", (unsigned)i);
+		const struct {
+			char letter;
+			const char *of;
+		} each[] = {{'e', name}, {'l', id}};
+
+		for (int k = 0; k < 2; k++) {
+			g_autofree char *any = g_strdup_printf("%s,\"attributes\":", each[k].of);
+			g_autofree char *its = g_strdup_printf(
+				"%s[{\"key\":\"of\",\"value\":{\"stringValue\":\"%c%d %0*d\"}}]", any,
+				each[k].letter, i, padding, 0);
+
+			ck_assert_msg(count_of(otlp, any) == count_of(otlp, its), "%s is not\n%s\nin %s", any,
+				its, otlp->str);
+		}
+	}
+}
+
+/* Whichever neighbours are lost, or the last ones: nothing is said of what it does not belong to. */
+START_TEST(test_lost_neighbours)
+{
+	for (int padding = 40; padding < 150; padding++) {
+		int all = 2;
+
+		for (int first = 0; first <= all; first++) {
+			teardown();
+			setup();
+			lost = first;
+			lost_count = first ? 1 + padding % 3 : 0;
+			record_named(padding);
+			all = pieces;
+			assert_their_own(padding);
+			ck_assert_int_eq(rows.row[SPANS_TRUNCATED], first > 0);
+		}
+		ck_assert_int_gt(all, 4);
 	}
 }
 END_TEST
@@ -561,6 +627,27 @@ START_TEST(test_sdk)
 }
 END_TEST
 
+/* As an SDK's program is told: a time that is not set is 1970, and one before that is written as one far in
+ * the future. */
+START_TEST(test_far_away)
+{
+	take_data("client 0 - svc\nk=v\n-1699999999995000000 at zero\n#+tof=zero\n"
+		  "#@-1699999999995000000=zero\\n\n+99999999999999999999 late\n#@+16746744073709551615=last\n"
+		  "#!status=error\n#!time=1699999999995000000\n#!sdk=1\n!finish +5\n");
+	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 1);
+	assert_has(otlp, "{\"timeUnixNano\":\"0\",\"name\":\"at zero\",\"attributes\":[{\"key\":\"of\"");
+	assert_has(otlp, "{\"timeUnixNano\":\"0\",\"name\":\"zero\\n\"},"
+			 "{\"timeUnixNano\":\"5699999999995000000\",\"name\":\"late\"},"
+			 "{\"timeUnixNano\":\"5699999999995000000\",\"name\":\"last\"}]");
+	assert_has(otlp, "\"endTimeUnixNano\":\"1699999999995000005\"");
+	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +3999999999999999999\n");
+	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 2);
+	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +4000000000000000000\n");
+	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +99999999999999999999\n");
+	ck_assert_int_eq(rows.row[EVENTS_REJECTED_TIME], 2);
+}
+END_TEST
+
 /* What would take the agent far more memory than it took the program. */
 START_TEST(test_more_lines_than_a_span_has)
 {
@@ -627,27 +714,6 @@ START_TEST(test_changed_meanwhile)
 
 	for (size_t at = 0; at < sizeof(text); at++) {
 		memset(text, 't', sizeof(text));
-/* As an SDK's program is told: a time that is not set is 1970, and one before that is written as one far in
- * the future. */
-START_TEST(test_far_away)
-{
-	take_data("client 0 - svc\nk=v\n-1699999999995000000 at zero\n#+tof=zero\n"
-		  "#@-1699999999995000000=zero\\n\n+99999999999999999999 late\n#@+16746744073709551615=last\n"
-		  "#!status=error\n#!time=1699999999995000000\n#!sdk=1\n!finish +5\n");
-	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 1);
-	assert_has(otlp, "{\"timeUnixNano\":\"0\",\"name\":\"at zero\",\"attributes\":[{\"key\":\"of\"");
-	assert_has(otlp, "{\"timeUnixNano\":\"0\",\"name\":\"zero\\n\"},"
-			 "{\"timeUnixNano\":\"5699999999995000000\",\"name\":\"late\"},"
-			 "{\"timeUnixNano\":\"5699999999995000000\",\"name\":\"last\"}]");
-	assert_has(otlp, "\"endTimeUnixNano\":\"1699999999995000005\"");
-	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +3999999999999999999\n");
-	ck_assert_int_eq(rows.row[EVENTS_IN_SPANS], 2);
-	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +4000000000000000000\n");
-	take_data("client 0 - svc\n#!time=1\n#!sdk=1\n!finish +99999999999999999999\n");
-	ck_assert_int_eq(rows.row[EVENTS_REJECTED_TIME], 2);
-}
-END_TEST
-
 		text[at] = '\0';
 		start(&span);
 		blkin_span_put_bytes_(&span, text, sizeof(text));
@@ -671,6 +737,7 @@ int main(void)
 	tcase_add_test(cases, test_status);
 	tcase_add_test(cases, test_what_does_not_fit);
 	tcase_add_test(cases, test_lost_piece);
+	tcase_add_test(cases, test_lost_neighbours);
 	tcase_add_test(cases, test_long_values);
 	tcase_add_test(cases, test_line_without_an_end);
 	tcase_add_test(cases, test_pieces_of_the_same_number);
@@ -679,9 +746,9 @@ int main(void)
 	tcase_add_test(cases, test_gap_is_of_its_span);
 	tcase_add_test(cases, test_pieces_without_their_span);
 	tcase_add_test(cases, test_sdk);
+	tcase_add_test(cases, test_far_away);
 	tcase_add_test(cases, test_not_as_the_mark_says);
 	tcase_add_test(cases, test_attributes_of_nothing);
 	tcase_add_test(cases, test_changed_meanwhile);
 	return run_cases("details", cases);
 }
-	tcase_add_test(cases, test_far_away);

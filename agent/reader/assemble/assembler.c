@@ -130,7 +130,7 @@ static const struct span_more *add_orphans(struct assembler *assembler, struct p
 	size_t before = pending_annotation_count(pending);
 	bool good, is_cut;
 
-	if (!pieces_join(pending, (struct text){"", 0}, &assembler->joined, &is_cut))
+	if (!pieces_join(pending, (struct text){"", 0}, 0, &assembler->joined, &is_cut))
 		return NULL;
 	good = span_data_read_lines(lines,
 		(struct text){(const char *)assembler->joined.data, (uint32_t)assembler->joined.size},
@@ -462,13 +462,14 @@ static struct tag note_missing(struct assembler *assembler, const struct event *
 		{TRUNCATED, sizeof(TRUNCATED) - 1}, {assembler->missing, (uint32_t)size}, TAG_TEXT};
 }
 
-/* Reads the event again with the lines that came before it; returns how many pieces cannot be read, and
- * whether something of the others is left out. */
+/* Reads the event again with the lines that came before it, of which so many are missing; returns how many
+ * pieces cannot be read, and whether something of the others is left out. */
 static uint64_t read_joined(struct assembler *assembler, const struct event *event,
-	const struct pending *pending, struct span *span, bool *is_cut)
+	const struct pending *pending, uint64_t missing, struct span *span, bool *is_cut)
 {
 	struct buffer *joined = &assembler->joined;
-	size_t pieces = pieces_join(pending, event->value, joined, is_cut);
+	size_t pieces =
+		pieces_join(pending, event->value, missing ? assembler->lines.pieces : 0, joined, is_cut);
 
 	if (!pieces || span_event_read_joined(&assembler->lines, event,
 			       (struct text){(const char *)joined->data, (uint32_t)joined->size},
@@ -490,8 +491,8 @@ static void emit_with_pieces(
 	bool is_cut;
 
 	take_out(assembler, pending);
-	missing = read_joined(assembler, event, pending, span, &is_cut);
-	missing += missing_pieces(assembler, event, &pending->key, pending->pieces);
+	missing = missing_pieces(assembler, event, &pending->key, pending->pieces);
+	missing += read_joined(assembler, event, pending, missing, span, &is_cut);
 	add_lines(pending, lines, 0);
 	if (missing || is_cut || lines->marks.left_out) {
 		struct tag tag = missing ? note_missing(assembler, event, missing) : note_cut(assembler);

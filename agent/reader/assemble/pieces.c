@@ -109,7 +109,8 @@ static bool put(struct buffer *out, size_t begin, const struct piece *piece, boo
 	return is_cut;
 }
 
-size_t pieces_join(const struct pending *pending, struct text data, struct buffer *out, bool *is_cut)
+size_t pieces_join(
+	const struct pending *pending, struct text data, uint64_t all, struct buffer *out, bool *is_cut)
 {
 	const char *line_end = data.size ? memchr(data.data, '\n', data.size) : NULL;
 	size_t head = line_end ? (size_t)(line_end + 1 - data.data) : 0, count;
@@ -132,6 +133,8 @@ size_t pieces_join(const struct pending *pending, struct text data, struct buffe
 		last = &pieces[i];
 	}
 	*is_cut |= cut(out, head);
+	if (last->number < all) /* there were more, or these were others, which nothing says of a piece */
+		buffer_put(out, "\0\n", 2);
 	buffer_put(out, data.data + head, data.size - head);
 	return count;
 }

@@ -26,9 +26,11 @@ void pieces_keep(struct pending *pending, const struct piece_key *key, struct te
 
 /*
  * Writes those that were kept to @out, after the first line of @data, and before the rest of it. Where some
- * are missing is a line of NUL. Returns how many pieces there were; @is_cut says whether there was more in
- * them: of a line that is not whole, or of another one by the same number.
+ * are missing is a line of NUL, also at the end if the last one is not that of number @all. Returns how many
+ * pieces there were; @is_cut says whether there was more in them: of a line that is not whole, or of another
+ * one by the same number.
  */
-size_t pieces_join(const struct pending *pending, struct text data, struct buffer *out, bool *is_cut);
+size_t pieces_join(
+	const struct pending *pending, struct text data, uint64_t all, struct buffer *out, bool *is_cut);
 
 #endif
