@@ -7,6 +7,9 @@
 #define HASHES 18446744073709551616.0
 /* No smaller part is told, so that nobody's words count for more. */
 #define PART_MIN 1e-6
+/* Nor, once senders know ours, one that is so many times smaller: they follow within seconds, and anybody may
+ * tell any. */
+#define LAG 8
 /* An agent that may send little sends a call once in so long (output/server/sendpace.c). */
 #define TURN_NS (20 * NS_PER_SECOND)
 
@@ -31,8 +34,11 @@ uint64_t quota_share(double part)
 
 void quota_tell(struct quota *quota, uint64_t spans, uint64_t share)
 {
-	atomic_fetch_add_explicit(
-		&quota->before, (uint64_t)((double)spans / quota_part(share)), memory_order_relaxed);
+	uint64_t offered = atomic_load_explicit(&quota->offered, memory_order_relaxed); /* or 0 */
+	double part = quota_part(share), least = quota_part(offered) / LAG;
+
+	atomic_fetch_add_explicit(&quota->before, (uint64_t)((double)spans / (part > least ? part : least)),
+		memory_order_relaxed);
 	atomic_fetch_add_explicit(&quota->told, spans, memory_order_relaxed);
 }
 

@@ -38,7 +38,8 @@ struct quota {
 
 void quota_init(struct quota *quota);
 
-/* So many spans came whose sender keeps @share of the traces, which is not 0. */
+/* So many spans came whose sender says that it keeps @share of the traces, which is not 0. What is far
+ * smaller than what senders are told is not believed. */
 void quota_tell(struct quota *quota, uint64_t spans, uint64_t share);
 
 /* The time of @now (CLOCK_MONOTONIC ns) in which senders are counted: whoever replays is heard in each. Never

@@ -10,7 +10,7 @@ import random
 import re
 
 AGENT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../agent"))
-SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/evenpace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c", "output/budget.h", "output/budget.c")
+SOURCES = ("output/uplink/backoff.c", "output/server/sendpace.c", "output/server/evenpace.c", "output/server/courtesy.c", "output/spool/pace.c", "output/spool/due.c", "output/spool/spooler.c", "output/budget.h", "output/budget.c", "queue/quota.c")
 KEYS = ("window", "timeout", "retry-min", "retry-max", "batch-spans", "queue-size", "replay-share", "replay-floor")
 DEFINE = re.compile(r"^#define (\w+) +([\d. *()/]+|[(].*NS_PER_\w+[)])$", re.M)
 KEY = re.compile(r'"([a-z-]+)", (?:NUMBER|SIZE|DURATION), .*?\.number = ([^,]+)[,)]')

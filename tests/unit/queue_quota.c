@@ -169,9 +169,15 @@ START_TEST(what_is_offered)
 	fanout_tell(to, 10, QUOTA_ALL);
 	ck_assert_uint_eq(quota->told, 20);
 	ck_assert_uint_eq(quota->before, 50);
-	/* what nobody can mean */
+	/* what nobody can mean: it counts for little once senders are told */
+	atomic_store(&quota->offered, QUOTA_ALL / 16);
 	fanout_tell(to, 1, 1);
-	ck_assert_uint_eq(quota->before, 50 + 1000000);
+	ck_assert_uint_eq(quota->before, 50 + 128);
+	fanout_tell(to, 1, QUOTA_ALL / 128);
+	ck_assert_uint_eq(quota->before, 50 + 2 * 128);
+	atomic_store(&quota->offered, 0);
+	fanout_tell(to, 1, 1);
+	ck_assert_uint_eq(quota->before, 50 + 2 * 128 + 1000000);
 	fanout_destroy(to);
 }
 END_TEST

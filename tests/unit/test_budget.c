@@ -287,6 +287,42 @@ START_TEST(who_says_it)
 }
 END_TEST
 
+/* So many spans come in a second, of which so many are kept as the share says. */
+static void pass_kept(uint64_t spans)
+{
+	struct quota *quota = queue_quota(queue);
+
+	atomic_fetch_sub(&quota->kept, spans - (uint64_t)((double)spans * kept()));
+	pass(spans);
+}
+
+/* Whoever can reach the agent may tell any share, which is not to cost others theirs. */
+START_TEST(a_stranger)
+{
+	struct output_config *is = config_of(0, 1000, "");
+	struct sharing *sharing = sharing_create(base, queue, is, true);
+	struct quota *quota = queue_quota(queue);
+	double before;
+
+	for (int i = 0; i < 6; i++)
+		pass_kept(2000);
+	ck_assert_uint_eq(quota->offered, quota->share);
+	before = kept();
+	ck_assert_double_eq_tol(before, 0.55, 0.05);
+	quota_tell(quota, 1, 1);
+	pass_kept(2000);
+	ck_assert_double_eq_tol(kept(), before, 0.15 * before);
+	/* while what honest senders tell counts, who are late to follow */
+	for (int i = 0; i < 5; i++) {
+		quota_tell(quota, 2000, quota->share / 7);
+		pass_kept(2000);
+	}
+	ck_assert_double_lt(kept(), 0.2 * before);
+	sharing_destroy(sharing);
+	output_config_unref(is);
+}
+END_TEST
+
 /* With other agents, it looks at what they replay, also where the share is fixed. */
 START_TEST(senders_who_replay)
 {
@@ -342,6 +378,7 @@ int main(void)
 	tcase_add_loop_test(agent, file_of_a_share, 0, G_N_ELEMENTS(lines));
 	tcase_add_test(agent, no_file_of_a_share);
 	tcase_add_test(agent, who_says_it);
+	tcase_add_test(agent, a_stranger);
 	tcase_add_test(agent, senders_who_replay);
 	tcase_add_test(agent, nobody_says_it);
 	suite_add_tcase(suite, law);
