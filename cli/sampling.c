@@ -129,18 +129,22 @@ static int show(const struct request *request)
 
 /* Setting */
 
-/* In the file that lasts, before the page: what cannot last is not set at all. */
-static int keep(const struct request *request, const char *service, uint64_t threshold)
+/* First in the file that lasts, then in the page: what cannot last, or finds no room in one of them, is not
+ * set at all. */
+static int change_both(
+	const struct request *request, struct sampling_page *page, const char *service, uint64_t threshold)
 {
-	g_autoptr(GHashTable) kept = NULL;
+	bool lasts = request->kept && !request->now;
+	g_autoptr(GHashTable) kept = lasts ? rates_read(request->kept) : NULL;
 
-	if (!request->kept || request->now)
-		return 0;
-	kept = rates_read(request->kept);
-	if (!kept)
+	if ((lasts && !kept) || !rates_have_room(page, kept, service, threshold))
 		return -1;
-	rates_set(kept, service, threshold);
-	return rates_write(request->kept, kept);
+	if (lasts) {
+		rates_set(kept, service, threshold);
+		if (rates_write(request->kept, kept) != 0)
+			return -1;
+	}
+	return rates_set_in_page(page, service, threshold);
 }
 
 /* While nobody else does. */
@@ -153,10 +157,10 @@ static int change(const struct request *request, uint64_t threshold)
 	if (lock < 0)
 		return -1;
 	page = rates_open_page(request->page, true);
-	if (page && keep(request, service, threshold) == 0)
-		status = rates_set_in_page(page, service, threshold);
-	if (page)
+	if (page) {
+		status = change_both(request, page, service, threshold);
 		rates_close_page(page);
+	}
 	close(lock);
 	return status;
 }

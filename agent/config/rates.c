@@ -247,19 +247,27 @@ static uint64_t *find_service(struct sampling_page *page, uint64_t hash)
 	return NULL;
 }
 
-/* In the place of one without a rate, which programs pass by; NULL if each has one. */
-static uint64_t *add_service(struct sampling_page *page, const char *service, uint64_t hash)
+/* That of one without a rate, which programs pass by, or the next one; SAMPLING_PAGE_SERVICES: there is none.
+ */
+static uint64_t free_place(const struct sampling_page *page)
 {
 	uint64_t count = count_services(page), i = 0;
 
 	while (i < count && load(&page->service[i].threshold))
 		i++;
+	return i;
+}
+
+static uint64_t *add_service(struct sampling_page *page, const char *service, uint64_t hash)
+{
+	uint64_t i = free_place(page);
+
 	if (i == SAMPLING_PAGE_SERVICES)
 		return NULL;
 	g_strlcpy(page->names[i], service, sizeof(page->names[i]));
 	store(&page->service[i].hash, hash);
-	if (i == count)
-		store(&page->services, count + 1);
+	if (i == count_services(page))
+		store(&page->services, i + 1);
 	return &page->service[i].threshold;
 }
 
@@ -272,29 +280,59 @@ int rates_set_in_page(struct sampling_page *page, const char *service, uint64_t 
 		return 0;
 	if (!where)
 		where = add_service(page, service, hash);
-	if (!where) {
-		log_error(
-			"%d services have a rate of their own, and there can be no more: set one that needs "
-			"none to default, as in: blkin sampling default --service NAME",
-			SAMPLING_PAGE_SERVICES);
+	if (!where)
 		return -1;
-	}
 	store(where, threshold);
 	return 0;
 }
 
+/* Room */
+
+static bool page_has_room(struct sampling_page *page, const char *service)
+{
+	return find_service(page, sampling_hash(service)) || free_place(page) < SAMPLING_PAGE_SERVICES;
+}
+
+/* For as many services as the page has, besides what is for all others. */
+static bool kept_have_room(GHashTable *kept, const char *service)
+{
+	return rates_get(kept, service) ||
+	       g_hash_table_size(kept) - (rates_get(kept, "") != 0) < SAMPLING_PAGE_SERVICES;
+}
+
+bool rates_have_room(struct sampling_page *page, GHashTable *kept, const char *service, uint64_t threshold)
+{
+	if (!threshold || !*service)
+		return true;
+	if (page_has_room(page, service) && (!kept || kept_have_room(kept, service)))
+		return true;
+	log_error("%d services have a rate of their own, and there can be no more: set one that needs "
+		  "none to default, as in: blkin sampling default --service NAME",
+		SAMPLING_PAGE_SERVICES);
+	return false;
+}
+
 /* After a boot */
 
-static int copy(struct sampling_page *page, GHashTable *rates)
+/* As many as there is room for, in the order of the file: the one for all others comes first. */
+static int copy(struct sampling_page *page, GHashTable *rates, const char *kept)
 {
-	GHashTableIter iter;
-	gpointer service, threshold;
-	int status = 0;
+	g_autoptr(GList) services = g_list_sort(g_hash_table_get_keys(rates), (GCompareFunc)strcmp);
+	const char *left_out = NULL;
+	unsigned count = 0;
 
-	g_hash_table_iter_init(&iter, rates);
-	while (status == 0 && g_hash_table_iter_next(&iter, &service, &threshold))
-		status = rates_set_in_page(page, service, *(const uint64_t *)threshold);
-	return status;
+	for (GList *at = services; at; at = at->next) {
+		if (rates_set_in_page(page, at->data, rates_get(rates, at->data)) == 0)
+			continue;
+		left_out = left_out ? left_out : at->data;
+		count++;
+	}
+	if (left_out)
+		log_error("%s has rates of more than %d services, and %u of them, such as that of %s, do not "
+			  "apply: set some that need none to default, as in: blkin sampling default "
+			  "--service NAME",
+			kept, SAMPLING_PAGE_SERVICES, count, left_out);
+	return left_out ? -1 : 0;
 }
 
 static bool is_restored(const char *path, const char *marker)
@@ -302,6 +340,7 @@ static bool is_restored(const char *path, const char *marker)
 	return access(path, F_OK) == 0 && access(marker, F_OK) == 0;
 }
 
+/* The marker is made also if some had no room: what is set after this is not to be undone at each start. */
 static int restore(const char *path, const char *kept, const char *marker)
 {
 	g_autoptr(GHashTable) rates = rates_read(kept);
@@ -310,7 +349,7 @@ static int restore(const char *path, const char *kept, const char *marker)
 
 	if (!page)
 		return -1;
-	status = copy(page, rates);
+	status = copy(page, rates, kept);
 	rates_close_page(page);
 	fd = regularfile_open(marker, O_WRONLY | O_CREAT, 0644);
 	if (fd >= 0)

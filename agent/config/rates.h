@@ -55,10 +55,14 @@ struct sampling_page *rates_open_page(const char *path, bool writable);
 void rates_close_page(struct sampling_page *page);
 
 /*
- * Sets a service's rate ("": every service's) in the page; -1, having logged it, if the page is full. An
- * entry without a rate becomes another service's.
+ * Sets a service's rate ("": every service's) in the page; -1 if the page is full. An entry without a rate
+ * becomes another service's.
  */
 int rates_set_in_page(struct sampling_page *page, const char *service, uint64_t threshold);
+
+/* Whether there is room for a service's rate, in the page and among those that are kept (NULL: it is not to
+ * be); logs if not. */
+bool rates_have_room(struct sampling_page *page, GHashTable *kept, const char *service, uint64_t threshold);
 
 /* Copies the rates that are kept to the page, unless that was done since the boot. Returns -1 having logged
  * what failed. */

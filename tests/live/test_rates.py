@@ -240,6 +240,63 @@ def test_services_without_a_rate_make_room(user):
         assert struct.unpack_from("Q", file.read(), 16) == (200,)
 
 
+def keep_services(user, first, last):
+    """As if each had been set, over which a version before 0.3 did not keep count."""
+    with open(kept(user), "a", encoding="utf-8") as file:
+        file.writelines(f"1/{n} s{n:03}\n" for n in range(first, last + 1))
+    boot(user)
+
+
+def lines_of(user):
+    return rates(user).splitlines()
+
+
+def test_no_room(user):
+    """What is refused is not kept either: after the boot no other service has lost its rate."""
+    full = "200 services have a rate of their own"
+    rates(user, "1/7")
+    keep_services(user, 1, 200)
+    agent_once(user)
+    before = lines_of(user)
+    assert len(before) == 201 and all(line.endswith(", also after a reboot") for line in before)
+    assert full in fails(user, "--user", "1/5", "--service", "one more", code=1)
+    assert lines_of(user) == before
+    boot(user)
+    agent_once(user)
+    assert lines_of(user) == before
+    # there is room until the boot, but then there would not be
+    rates(user, "default", "--service", "s100", "--now")
+    assert full in fails(user, "--user", "1/5", "--service", "one more", code=1)
+    assert "one more: 1/5 until the next boot, then default" in rates(user, "1/5", "--service", "one more", "--now")
+    assert full in fails(user, "--user", "1/5", "--service", "s100", code=1)
+    rates(user, "1/8")
+    rates(user, "default", "--service", "s200")
+    boot(user)
+    assert "one more: 1/5, also after a reboot" in rates(user, "1/5", "--service", "one more")
+    assert lines_of(user)[0] == "every service: 1/8, also after a reboot"
+
+
+def test_more_than_there_is_room_for(user):
+    """As a version before kept them: the rate of all others applies, those that find room, and the rest is named."""
+    rates(user, "1/7")
+    keep_services(user, 1, 202)
+    agent = user.start_agent()
+    assert f"{kept(user)} has rates of more than 200 services, and 2 of them, such as that of s201, do not apply" in agent.log()
+    assert agent.stop() == 0
+    lines = lines_of(user)
+    assert lines[0] == "every service: 1/7, also after a reboot"
+    assert [line for line in lines[1:] if "also after a reboot" not in line] == ["s201: 1/201 when the agent starts", "s202: 1/202 when the agent starts"]
+    rates(user, "default", "--service", "s001")
+    rates(user, "1/2", "--service", "s002")
+    rates(user, "1/2", "--service", "s201")
+    rates(user, "default", "--service", "s202")
+    boot(user)
+    agent_once(user)
+    lines = lines_of(user)
+    assert len(lines) == 201 and all(line.endswith(", also after a reboot") for line in lines)
+    assert "s201: 1/2, also after a reboot" in lines
+
+
 def test_two_at_once(user):
     """None of their rates is lost, or another service's; here, and among those that last."""
     agent_once(user)
