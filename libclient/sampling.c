@@ -67,6 +67,16 @@ static int within_cap(uint64_t now)
 	return 1;
 }
 
+/*
+ * Spread over all numbers, so that the ids of what is recorded are: whoever has it next may choose by them,
+ * as collectors do. It is another hash than that of outputs (keep_hash), so that their shares multiply, and
+ * is to stay as it is: a trace of which several receivers decide is to be whole.
+ */
+static uint64_t mix(uint64_t id)
+{
+	return (id ^ id >> 32) * UINT64_C(0xd6e8feb86659fd93);
+}
+
 int sampling_decide(uint64_t id, uint64_t now, const char *service)
 {
 	uint64_t threshold = user_page ? page_threshold(user_page, service) : 0;
@@ -77,7 +87,7 @@ int sampling_decide(uint64_t id, uint64_t now, const char *service)
 		threshold = environment_threshold;
 	if (!threshold)
 		threshold = relaxed(&program_threshold);
-	return id <= threshold && within_cap(now);
+	return mix(id) <= threshold && within_cap(now);
 }
 
 void sampling_set(uint32_t one_in, uint32_t per_second)

@@ -5,9 +5,9 @@
  * $XDG_RUNTIME_DIR/blkin/sampling. Host byte order: it never leaves the node. It must never be truncated,
  * because programs that have it mapped would get SIGBUS; it may be removed.
  *
- * A rate 1/N is stored as a threshold, UINT64_MAX / N; roots with an id below it are recorded. All fields are
- * loaded and stored one at a time, atomically; a service's hash never changes while its threshold is in use.
- * (An entry without one may become another service's.)
+ * A rate 1/N is stored as a threshold, UINT64_MAX / N; roots whose id's hash is not above it are recorded.
+ * All fields are loaded and stored one at a time, atomically; a service's hash never changes while its
+ * threshold is in use. (An entry without one may become another service's.)
  */
 #ifndef SAMPLING_PAGE_H
 #define SAMPLING_PAGE_H
