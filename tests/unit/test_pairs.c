@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <glib.h>
 
@@ -559,6 +560,118 @@ START_TEST(not_adopted)
 }
 END_TEST
 
+/* What is held, as a plain list: when it began and ended, in ns, and where. */
+struct held {
+	int64_t begin, end;
+	int space;
+	bool gone;
+};
+
+static void note_begin(void *data, const struct span *span)
+{
+	g_string_append_printf(data, "%" PRId64 " ", span->timestamp);
+	emitted_count++;
+}
+
+/* A pair of thread 1 that began and ended at these ns; the clock is then set to @by ns more. */
+static struct held put_held(struct pairs *pairs, int64_t begin, int64_t end, int64_t by, int space)
+{
+	const int64_t times[] = {begin, end};
+
+	for (int exits = 0; exits < 2; exits++) {
+		struct pair_event event = event_of(exits, "a", 1, 0);
+
+		event.space = (struct known_number){true, space};
+		event.traced = T0 + times[exits];
+		event.time = event.traced + by;
+		event.moment = (uint64_t)times[exits];
+		pairs_take(pairs, &event, 0);
+	}
+	return (struct held){T0 + begin + by, T0 + begin + by + MAX(end - begin, 1), space, false};
+}
+
+/* The same as if all of them were looked at: the last ones first, if they are of one thread. */
+static void expect_adopted(GString *expected, struct held *all, int count, const struct span *span)
+{
+	int space = -1;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = count; i-- > 0;) {
+			if (all[i].gone || all[i].begin < span->timestamp ||
+				all[i].end > span->timestamp + span->duration + 1000)
+				continue;
+			if (pass == 0 && space >= 0 && all[i].space != space)
+				return;
+			space = all[i].space;
+			if (pass == 0)
+				continue;
+			all[i].gone = true;
+			g_string_append_printf(expected, "%" PRId64 " ", all[i].begin);
+		}
+}
+
+START_TEST(adopted_of_many)
+{
+	g_autoptr(GRand) random = g_rand_new_with_seed(1);
+
+	for (int round = 0; round < 300; round++) {
+		g_autoptr(GString) found = g_string_new(""), expected = g_string_new("");
+		struct pairs *pairs;
+		struct held all[200];
+		int64_t now = 1000, by = 0;
+
+		memset(&rows, 0, sizeof(rows));
+		emitted_count = 0;
+		pairs = pairs_create(&hold_limits, &rows, note_begin, found);
+		for (int i = 0; i < 200; i++) {
+			int64_t begin = now + g_rand_int_range(random, 0, 50);
+			struct span span = own_span(0, 1);
+
+			now = begin + g_rand_int_range(random, 0, 50);
+			if (round % 3 == 0 &&
+				g_rand_int_range(random, 0, 20) == 0) /* NTP, an administrator */
+				by += g_rand_int_range(random, -5000, 5000);
+			all[i] = put_held(
+				pairs, begin, now, by, round % 2 && g_rand_int_range(random, 0, 30) == 0);
+			if (g_rand_int_range(random, 0, 4))
+				continue;
+			span.timestamp = T0 + by + now - g_rand_int_range(random, 0, 3000);
+			span.duration = g_rand_int_range(random, 1, 3000);
+			pairs_adopt(pairs, &span, 1, 0);
+			expect_adopted(expected, all, i + 1, &span);
+			ck_assert_str_eq(found->str, expected->str);
+		}
+		ck_assert_uint_gt(found->len, 0);
+		end(pairs);
+	}
+}
+END_TEST
+
+/* ns of the processor that a span takes beside so many that are held, and lie before it. */
+static int64_t cost_beside(int count)
+{
+	struct pairs *pairs = make(&(struct pairs_limits){1000 * MS, 8 << 20});
+	struct span span = own_span(10, 20);
+	struct timespec before, after;
+
+	for (int i = 0; i < count; i++)
+		put_held(pairs, 1000 * i, 1000 * i + 10, 0, 0);
+	ck_assert_uint_eq(emitted_count, 0);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+	for (int i = 0; i < 20000; i++)
+		pairs_adopt(pairs, &span, 1, 0);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+	end(pairs);
+	return (after.tv_sec - before.tv_sec) * 1000 * MS + after.tv_nsec - before.tv_nsec;
+}
+
+/* Each span of a thread comes here, however many pairs its thread has. */
+START_TEST(spans_beside_many)
+{
+	ck_assert_int_lt(cost_beside(2000), 10 * cost_beside(20));
+}
+END_TEST
+
 /* Nothing waits for spans of programs that have none. */
 START_TEST(not_held)
 {
@@ -810,6 +923,8 @@ int main(void)
 	tcase_add_test(cases, garbage);
 	tcase_add_test(cases, adopted);
 	tcase_add_test(cases, not_adopted);
+	tcase_add_test(cases, adopted_of_many);
+	tcase_add_test(cases, spans_beside_many);
 	tcase_add_test(cases, not_held);
 	tcase_add_test(cases, held_in_bounds);
 	tcase_add_test(cases, held_beside_a_flood);

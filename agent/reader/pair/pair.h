@@ -29,8 +29,9 @@ struct pair {
 	int64_t time, traced; /* ns since the epoch */
 	int64_t deadline;     /* by the caller's clock */
 	int64_t duration;     /* ns; 0: it is open */
-	bool apart;           /* a pair around it is over, so it is nobody's parent */
-	bool is_cut;          /* fields are missing */
+	int64_t ends_by; /* of one that is held: neither it nor what is before it in its thread ends later */
+	bool apart;      /* a pair around it is over, so it is nobody's parent */
+	bool is_cut;     /* fields are missing */
 	struct pair_thread *thread;
 	struct pair_user *user;
 	TAILQ_ENTRY(pair) in_thread, in_order, of_user;

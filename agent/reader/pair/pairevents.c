@@ -202,17 +202,35 @@ static bool lies_in(const struct pair *pair, const struct span *span)
 	       pair->time + pair->duration <= span_end(span) + CLOCK_SLACK_NS;
 }
 
+/* The next one that may lie in the span, @pair or NULL: there may be thousands before it that cannot, and all
+ * spans of the thread come here. */
+static struct pair *in_reach(struct pair *pair, const struct span *span)
+{
+	return pair && pair->ends_by >= span->timestamp ? pair : NULL;
+}
+
+static struct pair *last_in_reach(const struct pair_thread *thread, const struct span *span)
+{
+	return in_reach(TAILQ_LAST(&thread->held, pair_list), span);
+}
+
+static struct pair *before_it(const struct pair *pair, const struct span *span)
+{
+	return in_reach(TAILQ_PREV(pair, pair_list, in_thread), span);
+}
+
 /* Whether what lies in the span is of one thread only, as threads of two containers may have the same
  * numbers. */
 static bool is_one_thread(const struct pair_thread *thread, const struct span *span)
 {
-	const struct pair *each, *first = NULL;
+	const struct pair *each = last_in_reach(thread, span), *last = NULL;
 
-	TAILQ_FOREACH(each, &thread->held, in_thread)
-	if (lies_in(each, span)) {
-		if (first && each->where != first->where)
+	for (; each; each = before_it(each, span)) {
+		if (!lies_in(each, span))
+			continue;
+		if (last && each->where != last->where)
 			return false;
-		first = each;
+		last = each;
 	}
 	return true;
 }
@@ -221,12 +239,12 @@ static bool is_one_thread(const struct pair_thread *thread, const struct span *s
  * within that. */
 static void adopt_all(struct pairs *pairs, struct pair_thread *thread, const struct span *span)
 {
-	struct pair *pair = TAILQ_LAST(&thread->held, pair_list), *before;
+	struct pair *pair = last_in_reach(thread, span), *before;
 	int64_t outer = INT64_MAX;
 
 	for (; pair; pair = before) {
 		/* the last one takes its thread along */
-		before = TAILQ_PREV(pair, pair_list, in_thread);
+		before = before_it(pair, span);
 		if (!lies_in(pair, span))
 			continue;
 		if (pair->time < outer) {

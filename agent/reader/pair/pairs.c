@@ -120,6 +120,16 @@ struct pair_user *pairs_user(struct pairs *pairs, uint64_t number)
 
 /* Lists */
 
+/* It is almost always its own end: but a clock may be set back. */
+static void put_held(struct pair_list *list, struct pair *pair)
+{
+	const struct pair *last = TAILQ_LAST(list, pair_list);
+	const int64_t end = pair->time + pair->duration;
+
+	pair->ends_by = last ? MAX(last->ends_by, end) : end;
+	TAILQ_INSERT_TAIL(list, pair, in_thread);
+}
+
 void pairs_put(struct pairs *pairs, struct pair *pair)
 {
 	const bool held = pair->duration > 0;
@@ -127,7 +137,10 @@ void pairs_put(struct pairs *pairs, struct pair *pair)
 	pair->thread = find_thread(pairs, &pair->key);
 	pair->user =
 		pairs_user(pairs, pairs_user_number(pair->key.kernel, pair->key.has_user, pair->key.user));
-	TAILQ_INSERT_TAIL(held ? &pair->thread->held : &pair->thread->open, pair, in_thread);
+	if (held)
+		put_held(&pair->thread->held, pair);
+	else
+		TAILQ_INSERT_TAIL(&pair->thread->open, pair, in_thread);
 	TAILQ_INSERT_TAIL(held ? &pairs->held : &pairs->open, pair, in_order);
 	TAILQ_INSERT_TAIL(held ? &pair->user->held : &pair->user->open, pair, of_user);
 	pair->thread->depth += !held;
