@@ -36,12 +36,13 @@ static inline uint64_t blkin_step_(struct blkin_generator_ *generator)
 #endif
 }
 
+/* Without waiting: the kernel has nothing to give in the first moments of a boot. */
 static inline void blkin_seed_(struct blkin_generator_ *generator)
 {
 	const int kept = errno;
 	uint64_t seed[2];
 
-	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
+	if (getrandom(seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed)) {
 		seed[0] = blkin_now();
 		seed[1] = (uint64_t)(uintptr_t)generator ^ (blkin_now() << 32);
 	}
