@@ -23,7 +23,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -476,7 +475,8 @@ struct Known {
 	}
 };
 
-/* Those of one processor. What is there is found without a lock. */
+/* Those of one processor. There is no lock, which a child of fork() would find taken: two threads may both
+ * add the same. */
 class KnownTexts
 {
       public:
@@ -509,19 +509,15 @@ class KnownTexts
 
 	template <typename Of> const Known *add(const Of &of, std::size_t hash)
 	{
-		std::lock_guard<std::mutex> lock(mutex_);
-		const Known *known = find(first_.load(std::memory_order_relaxed), &of, hash);
-
-		if (known)
-			return known;
 		Known *one = new Known(of, hash);
+
 		one->next = first_.load(std::memory_order_relaxed);
-		first_.store(one, std::memory_order_release);
+		while (!first_.compare_exchange_weak(one->next, one, std::memory_order_release))
+			continue;
 		return one;
 	}
 
 	std::atomic<Known *> first_{nullptr};
-	std::mutex mutex_;
 };
 
 /*
