@@ -136,19 +136,34 @@ static void init_ended(struct question *question)
 	pthread_condattr_destroy(&attr);
 }
 
-/* The place of one that nobody took is free, too. */
+/* The one to give its place to a new one, if none is empty: the oldest that is answered, and that nobody
+ * took.
+ */
+static struct question **find_oldest(void)
+{
+	struct question **oldest = NULL;
+
+	for (int i = 0; i < THREADS_MAX; i++)
+		if (under_way[i]->over && (!oldest || under_way[i]->asked_at < (*oldest)->asked_at))
+			oldest = &under_way[i];
+	return oldest;
+}
+
 static struct question **find_place(void)
 {
-	for (int i = 0; i < THREADS_MAX; i++) {
-		if (under_way[i] && !under_way[i]->over)
-			continue;
-		if (under_way[i])
-			free_question(under_way[i]);
-		under_way[i] = NULL;
-		return &under_way[i];
+	struct question **oldest;
+
+	for (int i = 0; i < THREADS_MAX; i++)
+		if (!under_way[i])
+			return &under_way[i];
+	oldest = find_oldest();
+	if (oldest) {
+		free_question(*oldest);
+		*oldest = NULL;
+	} else {
+		errno = EAGAIN;
 	}
-	errno = EAGAIN;
-	return NULL;
+	return oldest;
 }
 
 static struct question *add(const char *host, const char *port, int family, int flags)

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 
 #include "names.h"
+#include "net/question.h"
 
 struct dns {
 	struct rig rig;
@@ -214,6 +215,59 @@ START_TEST(tries_hold_one_thread)
 }
 END_TEST
 
+static bool is_answered(const char *host, int64_t patience)
+{
+	char why[64];
+	struct addrinfo *addresses = question_wait(host, "1", 0, patience, why, sizeof(why));
+
+	if (addresses)
+		freeaddrinfo(addresses);
+	return addresses;
+}
+
+/* Gives up a question, and lets the answer come, which takes the loop. */
+static void ask_in_vain(struct dns *dns, const char *host, unsigned int threads)
+{
+	ck_assert(!is_answered(host, 0));
+	RUN_UNTIL(&dns->rig, count_threads() == threads);
+}
+
+/* One that needs no name server. */
+static void ask_another(void)
+{
+	ck_assert(is_answered("127.0.0.1", 20 * NS_PER_SECOND));
+}
+
+/* An answer that came late stays while others ask; if there are too many, the oldest goes. */
+START_TEST(late_answers_stay)
+{
+	const int places = 8 * ADDRESSES_MAX;
+	unsigned int before;
+	char host[32];
+	struct dns dns;
+
+	/* with the first thread ThreadSanitizer starts one of its own */
+	g_thread_join(g_thread_new("first", nothing, NULL));
+	open_dns(&dns, "127.0.0.1");
+	before = count_threads();
+	for (int i = 0; i < places; i++) {
+		if (i > 0) /* there is an empty place */
+			ask_another();
+		snprintf(host, sizeof(host), "c%d.blkin.test", i);
+		ask_in_vain(&dns, host, before);
+	}
+	ck_assert(is_answered("c0.blkin.test", 0));
+	ask_in_vain(&dns, "c0.blkin.test", before); /* it stands where the oldest was, and is the newest */
+	ask_another();
+	ck_assert(is_answered("c0.blkin.test", 0));
+	for (int i = 2; i < places; i++) {
+		snprintf(host, sizeof(host), "c%d.blkin.test", i);
+		ck_assert_msg(is_answered(host, 0), "%s", host);
+	}
+	close_dns(&dns);
+}
+END_TEST
+
 /* The uplink goes while a question is open. */
 START_TEST(given_up_while_asking)
 {
@@ -249,6 +303,7 @@ TCase *uplink_dns(void)
 	tcase_add_test(tests, ipv6_is_found);
 	tcase_add_test(tests, tries_hold_one_thread);
 	tcase_add_test(tests, given_up_while_asking);
+	tcase_add_test(tests, late_answers_stay);
 	tcase_set_timeout(tests, 30);
 	return tests;
 }
