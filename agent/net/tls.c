@@ -16,7 +16,7 @@ struct tls {
 	struct tls_options options; /* ours */
 	SSL_CTX *context;           /* NULL: the files have not been read yet */
 	struct tlsfiles files;      /* as they were then */
-	bool outdated;              /* they are others by now, which do not do */
+	char outdated[512];         /* why those that are there by now do not do; "" if they do */
 };
 
 /* The reason of OpenSSL's oldest error, which is nearest to the cause; empties its queue. */
@@ -123,20 +123,24 @@ struct tls *tls_create(const struct tls_options *options, bool later, char *why,
 bool tls_ready(struct tls *tls, char *why, size_t size)
 {
 	struct tlsfiles now;
-	SSL_CTX *context;
+	SSL_CTX *context = NULL;
+	char error[sizeof(tls->outdated)] = "";
+	bool same;
 
 	tlsfiles_look(&tls->options, &now);
-	if (tls->context && tlsfiles_same(&now, &tls->files))
-		return true;
-	context = read_files(&tls->options, why, size);
+	same = tls->context && tlsfiles_same(&now, &tls->files);
+	if (!same)
+		context = read_files(&tls->options, error, sizeof(error));
 	if (context) {
 		SSL_CTX_free(tls->context);
 		tls->context = context;
 		tls->files = now;
-	} else if (tls->context && !tls->outdated) {
-		log_warning("%s; what was read before it changed stays in use", why);
+	} else if (!tls->context) {
+		g_strlcpy(why, error, size);
+	} else if (*error && !*tls->outdated) {
+		log_warning("%s; what was read before it changed stays in use", error);
 	}
-	tls->outdated = !context;
+	g_strlcpy(tls->outdated, tls->context ? error : "", sizeof(tls->outdated));
 	return tls->context;
 }
 

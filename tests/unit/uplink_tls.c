@@ -80,6 +80,16 @@ static const char *file(const char *name, const char *ending)
 	return path;
 }
 
+static void copy(const char *from, const char *to)
+{
+	gchar *text;
+	gsize size;
+
+	ck_assert(g_file_get_contents(file(from, ".pem"), &text, &size, NULL));
+	ck_assert(g_file_set_contents(file(to, ".pem"), text, (gssize)size, NULL));
+	g_free(text);
+}
+
 static void serve_tls(struct rig *rig, const char *certificate)
 {
 	SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
@@ -364,6 +374,36 @@ START_TEST(another_address_wants_no_client)
 }
 END_TEST
 
+/* A name that is not known is what keeps us from the server, and not a file whose old contents are in use. */
+START_TEST(bad_file_and_unknown_name)
+{
+	struct names names;
+	struct rig rig;
+
+	names_isolate();
+	open_tls(&rig, "local");
+	names_open(&names, rig.base, "127.0.0.1");
+	name_server(&rig, "collector.blkin.test");
+	copy("ours", "changed");
+	g_free(rig.is.tls_ca);
+	rig.is.tls_ca = g_strdup(file("changed", ".pem"));
+	push(&rig, 1);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	ck_assert(g_file_set_contents(rig.is.tls_ca, "nothing", -1, NULL));
+	names.error = 3;
+	peer_hang_up(rig.peer);
+	push(&rig, 1);
+	RUN_UNTIL(&rig, row(&rig, OUTPUT_ERRORS_CONNECT) == 2);
+	ck_assert_str_eq(state_of(&rig).error, "no address for collector.blkin.test: the name is not known");
+	ck_assert_uint_eq(in_log(&rig, "what was read before it changed stays in use"), 1);
+	names.error = 0;
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	names_close(&names);
+	close_tls(&rig);
+}
+END_TEST
+
 /* TLS to a plain server, and plain to a TLS server. */
 START_TEST(one_side_speaks_tls)
 {
@@ -503,6 +543,8 @@ TCase *uplink_tls(void)
 	tcase_add_loop_test(tests, idle_connection_may_end, 0, 2);
 	if (names_possible())
 		tcase_add_test(tests, another_address_wants_no_client);
+	if (names_possible())
+		tcase_add_test(tests, bad_file_and_unknown_name);
 	tcase_add_loop_test(tests, one_side_speaks_tls, 0, 2);
 	tcase_add_test(tests, old_tls_is_refused);
 	tcase_add_test(tests, handshake_times_out);
