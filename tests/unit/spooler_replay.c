@@ -298,6 +298,34 @@ START_TEST(test_from_a_full_disk)
 }
 END_TEST
 
+/* A spool in which all is under way takes nothing more; what of it is delivered makes room. */
+START_TEST(test_from_a_full_spool)
+{
+	struct entry *entry[10];
+
+	start(1 * MIB, 100, 1);
+	wait_until(is_ok);
+	push(G_N_ELEMENTS(entry), 300);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	queue_set_delivering(queue, true);
+	for (size_t i = 0; i < G_N_ELEMENTS(entry); i++)
+		entry[i] = take_one();
+	queue_set_delivering(queue, false);
+	push(1, 2000);
+	wait_until(is_failing);
+	for (size_t i = 0; i < G_N_ELEMENTS(entry); i++)
+		sent(entry[i], NULL);
+	wait_until(all_stored);
+	wait_until(is_ok);
+	ck_assert_int_eq(row(SPANS_SPOOLED), SPANS);
+	queue_set_delivering(queue, true);
+	take_until(all_sent, NULL);
+	assert_balance();
+	stop();
+}
+END_TEST
+
 /* Not a suspect, which may be all that there is for a moment. */
 static struct entry *take_other(void)
 {
@@ -417,6 +445,7 @@ TCase *spooler_replay_cases(void)
 	tcase_add_test(tcase, test_says_when_it_will_be_empty);
 	tcase_add_test(tcase, test_prefetch_is_bounded);
 	tcase_add_loop_test(tcase, test_from_a_full_disk, 0, 3);
+	tcase_add_test(tcase, test_from_a_full_spool);
 	tcase_add_test(tcase, test_others_than_suspects);
 	tcase_add_test(tcase, test_other_batches);
 	tcase_add_loop_test(tcase, test_parts_over_a_restart, 1, 4);

@@ -326,10 +326,10 @@ static void work(struct spooler *spooler, const struct backlog *backlog)
 		return;
 	if (!look(spooler, now) || (spooler->recalling && !spooler_recall(spooler)))
 		return;
-	/* what is delivered makes room on a disk that is full */
-	if (!write_all(spooler, backlog, bytes) && !spool_disk_is_full(spooler->spool))
-		return;
+	/* what is delivered makes room, in a spool that is full and on a disk that is */
 	if (!delete_some(spooler, backlog, now))
+		return;
+	if (!write_all(spooler, backlog, bytes) && !spool_disk_is_full(spooler->spool))
 		return;
 	spool_read_holds(spooler->spool, &spooler->holds);
 	/* what is handed over in the middle of an order would escape it */
