@@ -24,6 +24,11 @@ static int failed(const struct spoolview *view, int rc)
 			view->path, sqlite3_errstr(rc));
 	else if (kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY || kind == SQLITE_PERM)
 		log_error("%s cannot be opened: run this as root, or as the agent's user", view->path);
+	else if (kind == SQLITE_BUSY)
+		log_error("%s is locked: if its disk was full when the agent opened it, nobody else can read "
+			  "it "
+			  "until all of it is delivered, or the agent is restarted with room on the disk",
+			view->path);
 	else
 		log_error("%s: %s", view->path, sqlite3_errstr(rc));
 	return EXIT_FAILURE;

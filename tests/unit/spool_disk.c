@@ -66,6 +66,79 @@ START_TEST(test_disk_full)
 }
 END_TEST
 
+/* A stop leaves the room on the disk that the next start needs to deliver what is there, though that is full.
+ */
+START_TEST(test_start_on_a_full_disk)
+{
+	g_autofree char *ballast = rig_path(rig_folder, "ballast");
+	int64_t stored;
+	struct spool *spool;
+
+	if (!rig_mount_disk("size=2m"))
+		return;
+	spool = rig_open(rig_folder, 64 * MIB);
+	stored = put_until_failure(spool, 0);
+	for (int i = 0; i < 3; i++) {
+		spool_destroy(spool);
+		rig_fill_disk(ballast);
+		spool = rig_open(rig_folder, 64 * MIB);
+		ck_assert_int_eq(rig_corrupt(spool), 0);
+	}
+	ck_assert_int_eq(put_until_failure(spool, stored), 0);
+	ck_assert(spool_disk_is_full(spool));
+	ck_assert_int_eq(rig_drain(spool, NULL), stored);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+}
+END_TEST
+
+static int read_by_another(void)
+{
+	g_autofree char *path = rig_path(rig_folder, RIG_SPOOL);
+	int rc;
+	sqlite3 *reader = spoolfile_open(path, SQLITE_OPEN_READONLY, &rc);
+
+	rc = sqlite3_exec(reader, "SELECT count(*) FROM batch", NULL, NULL, NULL);
+	sqlite3_close(reader);
+	return rc;
+}
+
+/* The room for the log and its index is gone, as after an earlier version, which left none: what is there can
+ * be read, and once there is room, deleted. Others can read it when it was empty. */
+START_TEST(test_start_without_room_for_a_log)
+{
+	g_autofree char *ballast = rig_path(rig_folder, "ballast"),
+			*log = rig_path(rig_folder, RIG_SPOOL "-wal"),
+			*index = rig_path(rig_folder, RIG_SPOOL "-shm");
+	struct entry *entry = NULL;
+	struct spool *spool;
+	int64_t stored;
+
+	if (!rig_mount_disk("size=2m"))
+		return;
+	spool = rig_open(rig_folder, 64 * MIB);
+	stored = put_until_failure(spool, 0);
+	spool_destroy(spool);
+	g_remove(log);
+	g_remove(index);
+	rig_fill_disk(ballast);
+	spool = rig_open(rig_folder, 64 * MIB);
+	ck_assert_int_eq(read_by_another(), SQLITE_BUSY);
+	ck_assert_int_eq(rig_next(spool, &entry), SPOOL_READ);
+	ck_assert(!spool_delete(spool, &entry->spool_id, 1));
+	ck_assert_ptr_nonnull(strstr(spool_error(spool), "no space left"));
+	entry_destroy(entry);
+	ck_assert_int_eq(g_remove(ballast), 0);
+	ck_assert_int_eq(rig_drain(spool, NULL), stored);
+	ck_assert_int_eq(read_by_another(), SQLITE_OK);
+	rig_fill(spool, 0, 3, 10, 100);
+	ck_assert_int_eq(read_by_another(), SQLITE_OK);
+	ck_assert_int_eq(rig_drain(spool, NULL), 30);
+	ck_assert_int_eq(rig_corrupt(spool), 0);
+	spool_destroy(spool);
+}
+END_TEST
+
 /* Puts what is left of each batch, without its first span, in its place. */
 static void put_rests(struct spool *spool, int64_t batches)
 {
@@ -344,6 +417,8 @@ Suite *spool_disk_suite(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, rig_clear, NULL);
 	tcase_add_test(tcase, test_disk_full);
+	tcase_add_test(tcase, test_start_on_a_full_disk);
+	tcase_add_test(tcase, test_start_without_room_for_a_log);
 	tcase_add_test(tcase, test_rests_on_a_full_disk);
 	tcase_add_loop_test(tcase, test_room_is_reserved, 0, 40);
 	tcase_add_test(tcase, test_disk_full_at_the_start);

@@ -298,6 +298,28 @@ START_TEST(test_from_a_full_disk)
 }
 END_TEST
 
+/* The same after a restart. */
+START_TEST(test_from_a_full_disk_after_a_restart)
+{
+	g_autofree char *ballast = rig_path(rig_folder, "ballast");
+
+	if (!rig_mount_disk("size=4m"))
+		return;
+	start(4 * MIB, 100, 1);
+	wait_until(is_ok);
+	push(32, 300);
+	stop();
+	rig_fill_disk(ballast);
+	start(4 * MIB, 100, 1);
+	wait_until(is_ok);
+	take_until(all_sent, NULL);
+	ck_assert_int_eq(row(SPANS_SENT), 32 * SPANS);
+	wait_until(is_empty);
+	assert_balance();
+	stop();
+}
+END_TEST
+
 /* A spool in which all is under way takes nothing more; what of it is delivered makes room. */
 START_TEST(test_from_a_full_spool)
 {
@@ -445,6 +467,7 @@ TCase *spooler_replay_cases(void)
 	tcase_add_test(tcase, test_says_when_it_will_be_empty);
 	tcase_add_test(tcase, test_prefetch_is_bounded);
 	tcase_add_loop_test(tcase, test_from_a_full_disk, 0, 3);
+	tcase_add_test(tcase, test_from_a_full_disk_after_a_restart);
 	tcase_add_test(tcase, test_from_a_full_spool);
 	tcase_add_test(tcase, test_others_than_suspects);
 	tcase_add_test(tcase, test_other_batches);

@@ -233,7 +233,7 @@ bool spool_discard(struct spool *spool, const int64_t *ids, unsigned count, int6
 	for (unsigned i = 0; i < count; i++)
 		store_forget_under_way(&spool->store, ids[i]);
 	if (!spool->store.holds.batches)
-		spooldb_shrink(&spool->store.db);
+		store_shrink(&spool->store);
 	return true;
 }
 

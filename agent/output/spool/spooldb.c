@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "output/spool/spooldb.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include <glib.h>
 
+#include "base/regularfile.h"
 #include "output/spool/refusedrow.h"
 #include "output/spool/spoolfile.h"
 #include "output/spool/spoolname.h"
@@ -17,6 +19,8 @@
 #define MIB (1024 * KIB)
 /* A page in the log has this before it. */
 #define FRAME (SPOOLFILE_PAGE + 24)
+/* What says that the log is one. */
+#define LOG_HEADER 32
 /* The log, at most; it is moved into the file at half of it. */
 #define LOG_MAX (16 * MIB)
 /* For the log's index, the counts, and pages that trees split into. */
@@ -62,12 +66,6 @@ void spooldb_close(struct spooldb *db, bool tidy)
 		sqlite3_db_config(db->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_close(db->db);
 	db->db = NULL;
-}
-
-void spooldb_free(struct spooldb *db)
-{
-	spooldb_close(db, true);
-	g_free(db->path);
 }
 
 static int on_commit(void *data, sqlite3 *connection, const char *name, int pages)
@@ -127,6 +125,30 @@ enum spooldb_harm spooldb_look(struct spooldb *db)
 	return is_cut(db) ? SPOOLDB_CUT : SPOOLDB_WHOLE;
 }
 
+/* Makes it a log of nothing, which takes as much room. If that fails, SQLite moves it again. */
+static bool void_log(const struct spooldb *db)
+{
+	static const uint8_t nothing[LOG_HEADER];
+	g_autofree char *path = g_strconcat(db->path, SPOOLNAME_LOG, NULL);
+	int file =
+		db->log && inode_of(db, SPOOLNAME_LOG) == db->log ? regularfile_open(path, O_WRONLY, 0) : -1;
+	bool good = file >= 0 && pwrite(file, nothing, sizeof(nothing), 0) == sizeof(nothing);
+
+	if (file >= 0)
+		close(file);
+	return good;
+}
+
+void spooldb_free(struct spooldb *db, bool keep_room)
+{
+	bool keeps = db->db && keep_room && spooldb_move_log(db) == SQLITE_OK;
+
+	spooldb_close(db, !keeps);
+	if (keeps)
+		void_log(db);
+	g_free(db->path);
+}
+
 static void remove_beside(const struct spooldb *db, const char *suffix, uint64_t inode, bool any)
 {
 	g_autofree char *path = g_strconcat(db->path, suffix, NULL);
@@ -143,21 +165,36 @@ void spooldb_drop_log(struct spooldb *db, bool any)
 }
 
 /* Nothing that is written goes to the log before its commit, or the log could not be bounded. */
-int spooldb_open(struct spooldb *db)
+static int set_up(struct spooldb *db, bool alone)
 {
-	int chunk = CHUNK, rc;
-	char setup[320];
+	char setup[360];
+	int rc;
 
+	db->alone = alone;
 	db->db = spoolfile_open(db->path, SQLITE_OPEN_READWRITE, &rc);
 	if (!db->db)
 		return rc;
 	snprintf(setup, sizeof(setup),
-		"PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA wal_autocheckpoint=0;"
+		"%sPRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA wal_autocheckpoint=0;"
 		"PRAGMA secure_delete=OFF; PRAGMA cache_size=-512; PRAGMA cache_spill=OFF;"
 		"PRAGMA journal_size_limit=%" G_GUINT64_FORMAT ";",
-		db->sync_full ? "FULL" : "NORMAL", db->log_max);
+		alone ? "PRAGMA locking_mode=EXCLUSIVE; " : "", db->sync_full ? "FULL" : "NORMAL",
+		db->log_max);
 	sqlite3_busy_timeout(db->db, BUSY_MS);
-	rc = sqlite3_exec(db->db, setup, NULL, NULL, NULL);
+	return sqlite3_exec(db->db, setup, NULL, NULL, NULL);
+}
+
+/* If the disk has no room for the log's index, which is for others, it is in memory. */
+int spooldb_open(struct spooldb *db)
+{
+	int chunk = CHUNK, rc = set_up(db, false);
+
+	if (rc == SQLITE_IOERR_SHMSIZE) {
+		spooldb_close(db, false);
+		rc = set_up(db, true);
+	}
+	if (!db->db)
+		return rc;
 	/* When it cannot be opened for writing, for want of a descriptor say, SQLite opens it for reading. */
 	if (rc == SQLITE_OK && sqlite3_db_readonly(db->db, "main"))
 		rc = SQLITE_READONLY;

@@ -34,6 +34,7 @@ struct spooldb {
 	uint64_t log_max;  /* bytes that the log may take */
 	int64_t pages_max; /* that the file may have */
 	sqlite3 *db;       /* NULL: not open */
+	bool alone;        /* nobody else can open it meanwhile */
 	sqlite3_stmt *stmt[SPOOLDB_STATEMENTS];
 	uint64_t log_bytes;  /* in use */
 	uint64_t log_needs;  /* bytes that the log has to have; 0: not known yet */
@@ -54,8 +55,12 @@ void spooldb_init(struct spooldb *db, const struct spool_options *options);
 
 /* Closes it; unless @tidy the log is not moved into the file, as that may be damaged. */
 void spooldb_close(struct spooldb *db, bool tidy);
-void spooldb_free(struct spooldb *db);
 
+/* The same, tidily; with @keep_room its log and index are left, with nothing in them: so a disk that is full
+ * by the next start has the room to delete what is delivered. */
+void spooldb_free(struct spooldb *db, bool keep_room);
+
+/* On a disk that is full, for this process alone if need be. */
 int spooldb_open(struct spooldb *db);
 
 /*

@@ -27,7 +27,7 @@ void store_init(struct store *store, const struct spool_options *options)
 
 void store_free(struct store *store)
 {
-	spooldb_free(&store->db);
+	spooldb_free(&store->db, store->holds.batches > 0);
 	spool_counts_close(&store->counts);
 	g_array_unref(store->under_way);
 	g_free(store->spool_counts_path);
@@ -56,8 +56,8 @@ static bool tell(struct store *store, int rc)
 {
 	int kind = rc & 0xff;
 
-	store->full = kind == SQLITE_FULL;
-	if (kind == SQLITE_FULL)
+	store->full = kind == SQLITE_FULL || rc == SQLITE_IOERR_SHMSIZE;
+	if (store->full)
 		snprintf(store->error, sizeof(store->error), "no space left on the disk of %s: free some",
 			store->directory);
 	else if (kind == SQLITE_READONLY || kind == SQLITE_PERM || kind == SQLITE_AUTH)
@@ -383,6 +383,18 @@ bool store_look(struct store *store)
 	default:
 		return true;
 	}
+}
+
+void store_shrink(struct store *store)
+{
+	spooldb_shrink(&store->db);
+	if (!store->db.alone)
+		return;
+	/* others may read it again, if there is room for the log's index by now */
+	store->expected = store->holds;
+	store->expecting = true;
+	spooldb_close(&store->db, true);
+	open_file(store, NULL);
 }
 
 bool store_run(struct store *store, int (*work)(struct store *store, void *data), void *data)

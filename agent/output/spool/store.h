@@ -53,6 +53,9 @@ bool store_open(struct store *store);
  */
 bool store_run(struct store *store, int (*work)(struct store *store, void *data), void *data);
 
+/* Makes an empty file small, and lets others read it again. */
+void store_shrink(struct store *store);
+
 /* Looks after the open files: repairs what somebody did to them. Returns false as store_run does. */
 bool store_look(struct store *store);
 

@@ -62,8 +62,10 @@ bool spool_sweep(struct spool *spool, struct spool_sweep *sweep)
 	if (!sweep->over)
 		return true;
 	if (!store->holds.batches)
-		spooldb_shrink(&store->db);
-	spooldb_move_log(&store->db); /* so it is on the disk; if not now, then before a later commit */
+		store_shrink(store);
+	if (store->db.db)
+		spooldb_move_log(
+			&store->db); /* so it is on the disk; if not now, then before a later commit */
 	return true;
 }
 
