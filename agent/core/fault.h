@@ -25,6 +25,7 @@ enum fault {
 	FAULT_TLS_CERTIFICATE, /* the server's */
 	FAULT_TLS_NAME,        /* in the server's certificate */
 	FAULT_TLS_OWN,         /* our certificate, or that we have none */
+	FAULT_TLS_ASKED,       /* it had asked for our certificate: that may be why it closed */
 	FAULT_TLS_FILES,       /* of the authorities, or of our certificate: they cannot be read */
 	FAULT_TLS_NONE,        /* the server does not speak it */
 	FAULT_TLS,             /* in another way */

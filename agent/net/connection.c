@@ -106,16 +106,24 @@ static void on_readable(struct bufferevent *stream, void *arg)
 {
 	struct connection *connection = arg;
 
+	if (connection->options.tls && !connection->heard)
+		tls_note_answer(connection->options.tls, bufferevent_openssl_get_ssl(stream),
+			connection->options.address);
 	connection->heard = true;
 	connection->handler.readable(bufferevent_get_input(stream), connection->handler.data);
 }
 
-/* A server may close on a client whose certificate it misses before its reason can be read; but it does not
- * take longer over that than over an answer. */
-static bool may_miss_certificate(const struct connection *connection)
+/* A server may close on a client whose certificate it misses before its reason can be read. Once the
+ * connection is up it does so only with TLS 1.3, which lets the client speak first, no later than it would
+ * answer, and not if it has taken this certificate before. */
+static bool may_miss_certificate(const struct connection *connection, const SSL *session)
 {
-	return connection->asked && !connection->heard &&
-	       (!connection->up || clock_monotonic() - connection->up_ns < connection->options.timeout_ns);
+	if (!connection->asked || connection->heard)
+		return false;
+	return !connection->up ||
+	       (SSL_version(session) == TLS1_3_VERSION &&
+		       clock_monotonic() - connection->up_ns < connection->options.timeout_ns &&
+		       !tls_had_answer(connection->options.tls, connection->options.address));
 }
 
 /* Lets TLS say why the stream ended; FAULT_NONE if it does not know. */
@@ -133,12 +141,12 @@ static enum fault explain(struct connection *connection)
 		first = first ? first : error;
 	fault = tls_explain(connection->options.tls, session, connection->options.address->host, first,
 		connection->why, sizeof(connection->why));
-	if ((fault && fault != FAULT_TLS) || !may_miss_certificate(connection))
+	if ((fault && fault != FAULT_TLS) || !may_miss_certificate(connection, session))
 		return fault;
 	used = strlen(connection->why);
 	snprintf(connection->why + used, sizeof(connection->why) - used,
 		"; it had asked for a client certificate (`tls-certificate`, `tls-key`)");
-	return FAULT_TLS_OWN;
+	return FAULT_TLS_ASKED;
 }
 
 static void on_stream_event(struct bufferevent *stream, short what, void *arg)

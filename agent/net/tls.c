@@ -16,6 +16,7 @@ struct tls {
 	struct tls_options options; /* ours */
 	SSL_CTX *context;           /* NULL: the files have not been read yet */
 	struct tlsfiles files;      /* as they were then */
+	GHashTable *answered;       /* the servers that sent something to who has them */
 	char outdated[512];         /* why those that are there by now do not do; "" if they do */
 };
 
@@ -114,6 +115,7 @@ struct tls *tls_create(const struct tls_options *options, bool later, char *why,
 	tls->options.ca = g_strdup(options->ca);
 	tls->options.certificate = g_strdup(options->certificate);
 	tls->options.key = g_strdup(options->key);
+	tls->answered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	if (tls_ready(tls, why, size) || later)
 		return tls;
 	tls_free(tls);
@@ -135,6 +137,7 @@ bool tls_ready(struct tls *tls, char *why, size_t size)
 		SSL_CTX_free(tls->context);
 		tls->context = context;
 		tls->files = now;
+		g_hash_table_remove_all(tls->answered);
 	} else if (!tls->context) {
 		g_strlcpy(why, error, size);
 	} else if (*error && !*tls->outdated) {
@@ -149,6 +152,7 @@ void tls_free(struct tls *tls)
 	if (!tls)
 		return;
 	SSL_CTX_free(tls->context);
+	g_hash_table_unref(tls->answered);
 	g_free((char *)tls->options.ca);
 	g_free((char *)tls->options.certificate);
 	g_free((char *)tls->options.key);
@@ -183,6 +187,23 @@ SSL *tls_open(struct tls *tls, const struct address *server, bool *asked)
 		return session;
 	SSL_free(session);
 	return NULL;
+}
+
+void tls_note_answer(struct tls *tls, SSL *session, const struct address *server)
+{
+	char text[ADDRESS_TEXT];
+
+	address_print(server, text);
+	if (SSL_get_SSL_CTX(session) == tls->context)
+		g_hash_table_add(tls->answered, g_strdup(text));
+}
+
+bool tls_had_answer(const struct tls *tls, const struct address *server)
+{
+	char text[ADDRESS_TEXT];
+
+	address_print(server, text);
+	return g_hash_table_contains(tls->answered, text);
 }
 
 /* What is wrong with the server's certificate. */

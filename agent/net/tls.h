@@ -39,6 +39,11 @@ void tls_free(struct tls *tls);
  */
 SSL *tls_open(struct tls *tls, const struct address *server, bool *asked);
 
+/* @server sent something by @session: so it takes our certificate. And whether it ever did so since the files
+ * were read. */
+void tls_note_answer(struct tls *tls, SSL *session, const struct address *server);
+bool tls_had_answer(const struct tls *tls, const struct address *server);
+
 /*
  * Says why @session of @tls, with @host, broke, from OpenSSL's @error (0 if it left none): a clause for @why,
  * of

@@ -45,6 +45,9 @@ static const struct remedy {
 		"certificate for this name"},
 	[FAULT_TLS_OWN] = {"output-tls",
 		"set `tls-certificate` and `tls-key` in [output] to a certificate that the server accepts"},
+	[FAULT_TLS_ASKED] = {"output-tls",
+		"set `tls-certificate` and `tls-key` in [output] to a certificate that the server accepts; "
+		"if it does accept it, its log says why it closes"},
 	[FAULT_TLS_FILES] = {"output-tls-files", "correct the file's name in [output], or let the agent's "
 						 "user read it (`blkin validate` tries "
 						 "it): the agent goes on by itself once it can"},

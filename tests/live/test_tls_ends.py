@@ -57,11 +57,25 @@ def test_answer_that_ends_with_the_connection(node, context, how):
         assert node.agent.stop() == 0
 
 
-def test_one_span_fails(node, context):
-    """A server that dies of a certain span: all others arrive soon, and that one is found out."""
+def show_client(node, context, version):
+    """The server asks for a certificate, and accepts this one."""
+    make_certificate(node, "client", "DNS:node")
+    context.maximum_version = version
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(node.path("client.pem"))
+    return {"tls_certificate": node.path("client.pem"), "tls_key": node.path("client.key")}
+
+
+@pytest.mark.parametrize("version", [None, ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["no client", "1.2", "1.3"])
+def test_one_span_fails(node, context, version):
+    """
+    A server that dies of a certain span, also one that asks for the client's certificate: all others arrive soon, and
+    that one is found out.
+    """
     total = RATE * SECONDS
+    files = show_client(node, context, version) if version else {}
     with Moody(node, lambda messages: CLOSE if is_bad(messages) else OK, tls=context) as server:
-        node.start_agent(server.port, output=trusted(node, **QUICK))
+        node.start_agent(server.port, output=trusted(node, **QUICK, **files))
         check_flow(node, server, total)
         check_end(node, server, total)
         assert node.agent.log().count("fails each time that certain ones come") == 1

@@ -327,6 +327,41 @@ START_TEST(client_certificate_is_missed)
 }
 END_TEST
 
+static bool is_first(const char *span)
+{
+	return strcmp(span, "span 0") == 0;
+}
+
+/* A server takes our certificate, and dies of the first call: the others arrive. From then on nothing is said
+ * of the certificate; with TLS 1.2, which it would turn down in the handshake, nothing ever is. */
+START_TEST(client_certificate_is_good)
+{
+	struct rig rig;
+
+	open_tls(&rig, "local");
+	want_client(&rig, versions[_i]);
+	use_client(&rig, "client");
+	rig.is.retry_min = 2 * NS_PER_MS;
+	rig.is.retry_max = 10 * NS_PER_MS;
+	rig.peer->bad = is_first;
+	rig.peer->bad_act = PEER_CLOSE;
+	push(&rig, 6);
+	start(&rig);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed - SPANS);
+	ck_assert_uint_eq(
+		in_log(&rig, "it had asked for a client certificate"), versions[_i] == TLS1_3_VERSION);
+	ACT(rig.peer, PEER_CLOSE);
+	push(&rig, 1);
+	RUN_UNTIL(&rig, *state_of(&rig).error);
+	ck_assert_str_eq(state_of(&rig).error, "the server closed the connection");
+	rig.peer->bad = NULL;
+	ACT(rig.peer, PEER_OK);
+	RUN_UNTIL(&rig, row(&rig, SPANS_SENT) == rig.pushed);
+	assert_all_arrived(&rig);
+	close_tls(&rig);
+}
+END_TEST
+
 /* An idle connection may end later than a server would say no; versions as above. */
 START_TEST(idle_connection_may_end)
 {
@@ -540,6 +575,7 @@ TCase *uplink_tls(void)
 	tcase_add_loop_test(tests, client_certificate_is_shown, 0, 2);
 	tcase_add_loop_test(tests, keys_are_renewed, 0, 2);
 	tcase_add_loop_test(tests, client_certificate_is_missed, 0, 8);
+	tcase_add_loop_test(tests, client_certificate_is_good, 0, 2);
 	tcase_add_loop_test(tests, idle_connection_may_end, 0, 2);
 	if (names_possible())
 		tcase_add_test(tests, another_address_wants_no_client);

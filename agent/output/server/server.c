@@ -87,7 +87,7 @@ static unsigned suspect_oldest(const struct server *server, enum fault fault)
 
 	if (oldest == &server->asking.question)
 		return 0;
-	if (oldest && fault_is_answer(fault) && fault != FAULT_REFUSES_ALL)
+	if (oldest && (fault_is_answer(fault) || fault == FAULT_TLS_ASKED) && fault != FAULT_REFUSES_ALL)
 		entry_blame(oldest->parcel->entry);
 	return oldest ? oldest->parcel->entry->failures : 0;
 }
