@@ -147,6 +147,14 @@ bool tls_ready(struct tls *tls, char *why, size_t size)
 	return tls->context;
 }
 
+const char *tls_outdated(struct tls *tls)
+{
+	char ignored[sizeof(tls->outdated)];
+
+	tls_ready(tls, ignored, sizeof(ignored));
+	return tls->outdated;
+}
+
 void tls_free(struct tls *tls)
 {
 	if (!tls)

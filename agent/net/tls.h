@@ -31,6 +31,10 @@ struct tls *tls_create(const struct tls_options *options, bool later, char *why,
  */
 bool tls_ready(struct tls *tls, char *why, size_t size);
 
+/* Looks at the files as that does. Why those that are there now do not do, while the ones before are in use;
+ * "" if that is not so. */
+const char *tls_outdated(struct tls *tls);
+
 void tls_free(struct tls *tls);
 
 /*

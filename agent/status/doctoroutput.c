@@ -191,6 +191,22 @@ static void add_endless(
 	}
 }
 
+/* Files that were renewed, and cannot be used: it delivers until the ones before are not good any more. */
+static void add_outdated(
+	struct findings *findings, const struct status *status, const struct output_state *output)
+{
+	const struct output_config *is = config_output(status->config, output->name);
+	const char *why = output->uplink.tls_outdated;
+
+	if (*why)
+		finding_add(findings, "output-tls-old",
+			"correct the file, or let the agent's user read it (`blkin validate` tries it), "
+			"before "
+			"what is in use expires: the agent goes on by itself once it can",
+			"[%s] uses its TLS files as they were before they changed: %s",
+			is ? is->section : output->name, why);
+}
+
 /* It sends to what is no collector for certain, whether or not anything was sent yet. */
 static bool add_own_port(
 	struct findings *findings, const struct status *status, const struct output_state *output)
@@ -373,6 +389,7 @@ void findings_add_outputs(struct findings *findings, const struct status *status
 		add_unsteady(findings, status, output);
 		add_slow(findings, status, output);
 		add_endless(findings, status, output);
+		add_outdated(findings, status, output);
 		if (output->uplink.suspects.error[0])
 			add_suspects(findings, status, output);
 		add_budget_file(findings, output);

@@ -118,7 +118,7 @@ def test_own(node, way):
 
 
 def test_what_does_not_do(node):
-    """The one before stays in use, which is said once; and what does is used again."""
+    """The one before stays in use, which the log says once, and the status until it is over; and what does is used again."""
     one, two = (make_certificate(node, name, WHERE) for name in ("one", "two"))
     put(node, "one.pem", "ca.pem")
     with Moody(node, tls=one) as server:
@@ -130,8 +130,10 @@ def test_what_does_not_do(node):
             replace(server, one)
             deliver(node, total)
         said = f"`tls-ca = {node.path('ca.pem')}` cannot be read as certificates in PEM"
+        assert said in finding(node, "output-tls-old")["what"]
         assert [said in line and "stays in use" in line for line in agent.log().splitlines() if said in line] == [True]
         put(node, "two.pem", "ca.pem")
+        assert node.status()["findings"] == []
         replace(server, two)
         deliver(node, 400)
         assert agent.stop() == 0

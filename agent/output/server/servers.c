@@ -271,6 +271,8 @@ static void read_state(const struct uplink *owned, struct uplink_state *state)
 	if (uplink->node && uplink->servers[uplink->serving]->up)
 		state->reached = uplink->servers[uplink->serving]->reached;
 	suspects_read_state(uplink->suspects, &state->suspects);
+	if (uplink->shared.tls)
+		g_strlcpy(state->tls_outdated, tls_outdated(uplink->shared.tls), sizeof(state->tls_outdated));
 	state->type = output_type_of(uplink->shared.is)->name;
 	state->server = serving->server;
 	memcpy(state->error, serving->error, sizeof(state->error));

@@ -80,6 +80,7 @@ struct uplink_state {
 	char error[256];     /* why it is not up; "" if it is */
 	uint32_t calls_open; /* on all */
 	struct suspects_state suspects;
+	char tls_outdated[512]; /* why TLS files are not used as they are now, but as they were; "" */
 	int64_t lost,
 		lost_at;  /* items that somebody removed with a file, the last time; CLOCK_MONOTONIC ns */
 	const char *node; /* whose weights say which server is preferred; NULL: their order does */

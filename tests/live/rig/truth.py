@@ -145,7 +145,7 @@ MATRIX = {
         Says("output-timeout", "test_truth_outputs::test_state"),
         Says("output-slow", "test_truth_losses::test_collectors_are_slow"),
         Says("output-busy", "test_truth_outputs::test_state"),
-        Says("output-refuses-all spans-refused output-suspects output-tls output-tls-files", "test_truth_outputs::test_state"),
+        Says("output-refuses-all spans-refused output-suspects output-tls output-tls-files output-tls-old", "test_truth_outputs::test_state"),
         Says("output-protocol output-closed output-own-port output-unsteady budget-file", "test_truth_outputs::test_state"),
     ),
     "output: http": (
@@ -319,6 +319,7 @@ ROWS = [
     ("output", "speaks another protocol", "output-protocol", "correct the port or `type`", "test_doctor_outputs"),
     ("output", "its certificate is wrong", "output-tls", "give it a valid one, or set `tls-ca`", "test_doctor_outputs"),
     ("output", "files for TLS cannot be read", "output-tls-files", "correct the names or the rights", "test_needs"),
+    ("output", "files for TLS were renewed, and cannot be read", "output-tls-old", "correct the names or the rights", "test_tls_renewed"),
     ("output", "is a port of this node's own", "output-own-port", "correct `server`", "test_doctor_outputs"),
     ("output", "does not end its answers", "output-endless", "correct it, or the proxy before it", "test_endless"),
     ("output", "wants all later", "output-busy", "it is overloaded: read its log", "test_doctor_outputs"),
