@@ -25,7 +25,6 @@ with open(os.path.join(TOP, "meson.build"), encoding="utf-8") as build:
     VERSION = re.search(r"^  version: '(.*)',$", build.read(), re.MULTILINE)[1]
 SAMPLE = re.compile(r'^(\w+)(\{(?:[^"]|"(?:[^"\\]|\\.)*")*?\})? (\S+)$', re.MULTILINE)
 OUTPUT = re.compile(r'output="([^"]*)",?')
-CRASHES = (-signal.SIGABRT, -signal.SIGBUS, -signal.SIGSEGV)
 
 
 def build_dir():
@@ -47,13 +46,13 @@ def is_ours(program):
 
 
 def ended(program):
-    """Stops a program; what there is to say if it is ours, and hangs or has crashed."""
+    """Stops a program that runs still; what there is to say if it is ours, and hangs or has crashed, now or before."""
     try:
-        code = program.stop()
+        code = program.stop() if program.process.returncode is None else program.process.returncode
     except Trouble as trouble:
         print(trouble, file=sys.stderr)
         return str(trouble) if is_ours(program) else ""
-    return f"{program.name} ended with code {code}" if code in CRASHES and is_ours(program) else ""
+    return f"{program.name} ended with code {code}" if program.crashed() and is_ours(program) else ""
 
 
 def sanitizer_flags():
@@ -132,7 +131,7 @@ def get(url, seconds=10):
 class Node:
     """
     Use it with `with`: at the end every program is stopped and the folder removed; had the block failed, the logs are
-    shown first. Programs under sanitizers must not have complained, and ours neither crash nor hang when they are stopped:
+    shown first. Programs under sanitizers must not have complained, and ours have neither crashed nor hang when they are stopped:
     that does not depend on how fast the machine is, also where the block failed.
     """
 
@@ -168,10 +167,9 @@ class Node:
         if kind and not issubclass(kind, self.quiet):
             self.show_logs()
         consumer = self.sessiond and self.consumer_pid()
-        left = [program for program in self.programs if program.process.returncode is None]  # nobody knows yet how they end
-        for program in left:
+        for program in self.programs:
             program.send(signal.SIGCONT)  # a block that failed may have left it stopped
-        complaints = [ended(program) for program in reversed(left)]
+        complaints = [ended(program) for program in reversed(self.programs)]
         if consumer:  # of LTTng 2.13.15, one that hangs keeps the next session daemon from starting
             with contextlib.suppress(ProcessLookupError):
                 os.kill(consumer, signal.SIGKILL)

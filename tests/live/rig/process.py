@@ -31,6 +31,8 @@ CUT_LEAKS = re.compile(
     r"SUMMARY: AddressSanitizer: [^\n]*"
 )
 
+CRASHES = (-signal.SIGABRT, -signal.SIGBUS, -signal.SIGSEGV)
+
 
 def slowness():
     """How many times slower than usual a program is just now, as processors are slow, or others use them, too."""
@@ -177,6 +179,7 @@ class Program:
     def __init__(self, command, log, environment, name=None):
         self.command = [str(word) for word in command]
         self.name = name or os.path.basename(self.command[0])
+        self.sent = set()  # signals
         self.log_path = log
         with open(log, "ab") as output:
             self.process = subprocess.Popen(
@@ -209,6 +212,7 @@ class Program:
 
     def send(self, number):
         if self.running():
+            self.sent.add(number)
             self.process.send_signal(number)
 
     def suspend(self):
@@ -235,6 +239,11 @@ class Program:
         """Ends the program at once, as a crash would."""
         self.send(signal.SIGKILL)
         return self.process.wait()
+
+    def crashed(self):
+        """Whether it has ended by a signal of CRASHES that nobody here sent."""
+        code = self.process.returncode
+        return code in CRASHES and -code not in self.sent
 
     def complaints(self):
         """What a sanitizer found in it, or an empty text."""
