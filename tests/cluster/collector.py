@@ -30,10 +30,11 @@ class Collector:
         self.asks = 0.0  # until then every call is put off,
         self.asks_for = 0  # and asked to come back after so many seconds
         self.ids = {}  # when each came
+        self.again = 0  # how many of them came once more
         self.clear()
 
     def clear(self):
-        self.taken = self.again = self.refused = self.calls = self.connects = 0
+        self.taken = self.refused = self.calls = self.connects = 0
         self.connected = []  # when
 
     async def start(self):
@@ -60,8 +61,8 @@ class Collector:
     def keep(self, ids):
         now = time.monotonic()
         for one in ids:
-            if self.ids.setdefault(one, now) is not now:
-                self.again += 1
+            self.again += one in self.ids
+            self.ids.setdefault(one, now)
         self.taken += len(ids)
 
 
