@@ -5,6 +5,7 @@ import glob
 import os
 import re
 import subprocess
+import time
 
 from rig.node import TOP, VERSION, build_dir
 
@@ -67,3 +68,51 @@ def test_the_configurations_page_has_all():
     rows += re.findall(r'^\tTYPE\([A-Z_]+, [a-z_]+, "([a-z-]+)"', read("agent/config/inputtypes.h"), re.MULTILINE)
     assert len(rows) > 80
     assert set(re.findall(r"^\.It Ic ([a-z-]+)", read("doc/blkin-agent.conf.5"), re.MULTILINE)) == set(rows)
+
+
+def maintainer_script(name, folder):
+    """That of debian/, with @folder in the place of /."""
+    text = read(f"debian/blkin-agent.{name}")
+    places = re.findall(r"/(?:run|etc|var)\b", text)
+    text, count = re.subn(r"(?<=[ =])/(?=(?:run|etc|var)/)", f"{folder}/", text)
+    assert count == len(places) > 0, "a place that is not the test's own"
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return ["sh", path]
+
+
+def put_commands(folder, **commands):
+    """Commands of the test's own, which come first; returns the environment."""
+    for name, text in commands.items():
+        path = os.path.join(folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{text}\n")
+        os.chmod(path, 0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+SESSION = "echo '[session]'; echo 'name = mine'; echo '[spans]'; echo 'name = other'"
+
+
+def test_removal_ends_the_sessions(tmp_path):
+    (tmp_path / "run/systemd/system").mkdir(parents=True)
+    environment = put_commands(tmp_path, blkin=SESSION, lttng=f'echo "$*" >>{tmp_path}/said; [ "$4" = mine ]')
+    done = subprocess.run([*maintainer_script("prerm", tmp_path), "remove"], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout + done.stderr == ""
+    numbers = [f"mine-{number}" for number in range(2, 9)]
+    said = (tmp_path / "said").read_text().splitlines()
+    assert said == [f"--no-sessiond destroy --no-wait {name}" for name in ("mine", "mine-flight", *numbers)]
+
+
+def test_removal_beside_a_session_daemon_that_hangs(tmp_path):
+    """It is not waited for, once for each session; what may be left is said, and the package goes."""
+    (tmp_path / "run/systemd/system").mkdir(parents=True)
+    environment = put_commands(tmp_path, blkin=SESSION, lttng=f'echo "$*" >>{tmp_path}/said; [ "$4" = mine ] || exec sleep 120')
+    begun = time.monotonic()
+    done = subprocess.run(
+        [*maintainer_script("prerm", tmp_path), "remove"], env=environment, capture_output=True, text=True, check=True, timeout=100
+    )
+    assert time.monotonic() - begun < 60
+    assert "session mine-flight may be left" in done.stderr and done.stderr.count("\n") == 1
+    assert len((tmp_path / "said").read_text().splitlines()) == 2
