@@ -2,6 +2,7 @@
 """What is packaged beside the programs: units and texts."""
 
 import glob
+import mmap
 import os
 import re
 import subprocess
@@ -116,3 +117,35 @@ def test_removal_beside_a_session_daemon_that_hangs(tmp_path):
     assert time.monotonic() - begun < 60
     assert "session mine-flight may be left" in done.stderr and done.stderr.count("\n") == 1
     assert len((tmp_path / "said").read_text().splitlines()) == 2
+
+
+def test_purge_leaves_no_rates(tmp_path):
+    """What programs have mapped says nothing any more, and is what later rates are written to."""
+    for folder in ("run/blkin", "etc/blkin/agent.conf.d", "var/lib/blkin/relay"):
+        (tmp_path / folder).mkdir(parents=True)
+    page, other = tmp_path / "run/blkin/sampling", tmp_path / "other"
+
+    def sampling(*words):
+        command = [os.path.join(build_dir(), "cli/blkin"), "sampling", "--page", str(page), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    sampling("1/100")
+    sampling("1/2", "--service", "osd.0")
+    (tmp_path / "etc/blkin/sampling").write_text("1/100\n")
+    with open(page, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+        magic = mapped[:8]
+        assert any(mapped[8:])
+        subprocess.run([*maintainer_script("postrm", tmp_path), "purge"], check=True)
+        assert mapped[:8] == magic and not any(mapped[8:])
+        left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
+        assert left == {"postrm", "run", "run/blkin", "run/blkin/sampling", "etc", "var", "var/lib"}
+        assert sampling() == "every service: default\n"
+        sampling("1/3")
+        assert mapped[8:16] == ((2**64 - 1) // 3).to_bytes(8, "little")
+    # the folder is the agent's user's: nothing is written to where it says
+    other.write_bytes(b"x" * 20000)
+    page.unlink()
+    page.symlink_to(other)
+    subprocess.run([*maintainer_script("postrm", tmp_path), "purge"], check=True)
+    assert other.read_bytes() == b"x" * 20000
+    assert not page.parent.exists()
