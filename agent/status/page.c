@@ -95,7 +95,8 @@ void page_write(struct buffer *out, const struct status *status, const struct vi
 	html_put(out, "<noscript><meta http-equiv=\"refresh\" content=\"10\"></noscript></head><body>"
 		      "<header><h1>");
 	html_text(out, host);
-	html_put(out, "</h1><p>blkin-agent " BLKIN_VERSION "</p><p id=\"clock\"></p>"
+	html_put(out, "</h1><p>blkin-agent " BLKIN_VERSION
+		      "</p><p id=\"clock\"></p><p id=\"stale\" role=\"alert\"></p>"
 		      "<button id=\"pause\" type=\"button\" aria-pressed=\"false\" hidden>Pause</button>"
 		      "</header><main id=\"main\">");
 	above = put_news(out, status->monitor);

@@ -9,10 +9,10 @@ import pytest
 from rig.browser import Browser
 from rig.dictation import Dictation
 from rig.page import ask, token_of
-from rig.process import wait_until
+from rig.process import stopped, wait_until
 from test_monitor import ERROR, HOSTILE, set_thresholds
 
-UPDATE = 2  # seconds: agent/status/page/page.js
+UPDATE, TIMEOUT = 2, 10  # seconds: agent/status/page/page.js
 SLACK = 2  # for a machine that does other things, too
 THRESHOLDS = {"*/*": "1s", "osd.*/write": "20ms, p99 50ms", "osd.*/read": "errors 1%"}
 SOME = [("osd.0", "write", 5000, False)] * 20 + [("osd.0", "read", 900, i == 3) for i in range(20)]
@@ -206,6 +206,52 @@ def test_agent_goes_and_comes_back(node, browser, open_page):
     browser.wait("document.getElementById('clock').textContent.startsWith('as of')", 10, "the page to be back")
     assert browser.run("getComputedStyle(document.getElementById('main')).opacity") == "1"
     browser.complaints.clear()  # of a connection that was refused
+
+
+def count_changes(browser):
+    """Of what is read out at once, from now on: `alerts`."""
+    browser.run(
+        """(() => { window.alerts = []; const alert = document.querySelector("[role=alert]");
+             new MutationObserver(() => alerts.push(alert.textContent)).observe(alert, {childList: true, characterData: true, subtree: true});
+           })()"""
+    )
+
+
+def test_agent_that_is_silent(node, browser, open_page):
+    """It takes connections, and never answers: that is seen soon, and read out, once, until it goes on."""
+    open_page()
+    browser.wait("document.getElementById('clock').textContent.startsWith('as of')", 10, "the page")
+    count_changes(browser)
+    with stopped(node.agent.pid):
+        browser.wait("document.getElementById('clock').textContent.startsWith('the agent does not answer')", 15, "the words")
+        assert float(browser.run("getComputedStyle(document.getElementById('main')).opacity")) < 1
+        check_axe(browser, "an agent that is silent")
+        time.sleep(UPDATE + TIMEOUT + 1)
+        (alert,) = browser.run("alerts")
+        assert alert.startswith("The agent does not answer")
+    browser.wait("document.getElementById('clock').textContent.startsWith('as of')", 15, "the page to be back")
+    assert browser.run("alerts.slice(1)") == [""]
+
+
+@pytest.mark.parametrize(
+    "change", ["document.title = 'other: spans'", "document.querySelector('header p').textContent = 'blkin-agent 0.0.1'"]
+)
+def test_another_node_or_version(node, browser, open_page, dictation, change):
+    """Its page is loaded as a whole, once, and not while this one is paused."""
+    open_page("?sort=p99")
+    title, version, address = browser.run("[document.title, document.querySelector('header p').textContent, location.href]")
+    browser.run("document.getElementById('pause').click()")
+    browser.run(f"window.mark = 1, {change}")
+    time.sleep(UPDATE + 1)
+    assert browser.run("window.mark") == 1
+    browser.run("document.getElementById('pause').click()")
+    browser.wait("window.mark === undefined && document.readyState === 'complete'", 10, "it to be loaded")
+    assert browser.run("[document.title, document.querySelector('header p').textContent, location.href]") == [title, version, address]
+    browser.run("window.mark = 2")
+    dictation.deliver(SOME)
+    browser.wait("document.querySelectorAll('table.spans > tbody > tr').length === 3", 10, "three rows")
+    time.sleep(2 * UPDATE)
+    assert browser.run("window.mark") == 2
 
 
 def test_ten_thousand_names(node, browser, open_page, dictation):

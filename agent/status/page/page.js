@@ -2,8 +2,9 @@
 // Without this script the page loads itself anew every ten seconds. With it, the parts that have changed are put in
 // place every two, so that what has the focus keeps it, and links within the page load no other one.
 (() => {
-	const EVERY = 2000, TYPING = 250;
+	const EVERY = 2000, TYPING = 250, TIMEOUT = 10000;
 	const clock = document.getElementById("clock"), pause = document.getElementById("pause");
+	const stale = document.getElementById("stale");
 	let asked = 0, paused = false, shown = new Date().toLocaleTimeString(), timer, typing;
 
 	const key = (node) => node.id || "";
@@ -49,8 +50,18 @@
 		}
 	}
 
+	// The node's name, and the agent's version.
+	const whose = (page) => page.title + " " + page.querySelector("header p")?.textContent;
+
+	// What is of another node, as at the end of another tunnel, or of another version, is loaded as a whole: its figures
+	// do not stand below this one's name, nor before this one's script. While paused, only who asks for it gets it.
+	// Returns whether it is shown.
 	function show(text) {
-		const now = new DOMParser().parseFromString(text, "text/html").getElementById("main");
+		const page = new DOMParser().parseFromString(text, "text/html"), now = page.getElementById("main");
+		if (now && whose(page) !== whose(document)) {
+			location.reload();
+			return false;
+		}
 		const focus = document.activeElement && document.activeElement.id;
 		morph(document.getElementById("main"), now);
 		if (focus && document.activeElement.id !== focus)
@@ -58,20 +69,25 @@
 		shown = new Date().toLocaleTimeString();
 		clock.textContent = "as of " + shown;
 		clock.className = "";
+		stale.textContent = "";
+		return true;
 	}
 
-	// What is there is old, and looks so until it is shown anew.
+	// What is there is old, and looks so until it is shown anew. That is read out once, not with each try.
 	function fail(error) {
 		clock.textContent = "the agent does not answer, this is as of " + shown + ": " + error.message;
 		clock.className = "bad";
 		document.getElementById("main").className = "old";
+		if (!stale.textContent)
+			stale.textContent = "The agent does not answer: what is here is as of " + shown + ".";
 	}
 
 	async function load() {
 		const turn = ++asked;
 		clearTimeout(timer);
 		try {
-			const answer = await fetch(location.href, { cache: "no-store" });
+			const signal = AbortSignal.timeout?.(TIMEOUT); // browsers before 2022 wait
+			const answer = await fetch(location.href, { cache: "no-store", signal });
 			const text = await answer.text();
 			if (turn !== asked)
 				return;
@@ -79,7 +95,8 @@
 				return location.reload();
 			if (!answer.ok)
 				throw new Error("HTTP status " + answer.status);
-			show(text);
+			if (!show(text))
+				return;
 		} catch (error) {
 			if (turn === asked)
 				fail(error);
