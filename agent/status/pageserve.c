@@ -81,12 +81,16 @@ static void answer(struct evhttp_request *request, int code, const char *type, c
 #define JSON "application/json"
 #define PLAIN "text/plain; charset=utf-8"
 
-/* The token goes from the address into a cookie, which no script and no other site gets. */
+/*
+ * The token goes from the address into a cookie, which no script and no other site gets. A link on another
+ * site leads to the page with it (Lax), or the address would not let in who clicks it there; all is read
+ * only.
+ */
 static void let_in(struct evhttp_request *request, const struct pagekey *key)
 {
 	char cookie[200];
 
-	snprintf(cookie, sizeof(cookie), "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Strict", key->cookie,
+	snprintf(cookie, sizeof(cookie), "%s=%s; Path=/; Max-Age=%d; HttpOnly; SameSite=Lax", key->cookie,
 		key->token, COOKIE_AGE);
 	add_header(request, "Set-Cookie", cookie);
 	add_header(request, "Location", "/");

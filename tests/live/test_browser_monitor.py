@@ -112,6 +112,16 @@ def test_token_in_the_browser(node, receiver, browser):
     assert browser.run("document.querySelector('table.spans') !== null")
 
 
+def test_token_by_a_link_of_another_site(node, receiver, browser):
+    """As in a chat that is a web page."""
+    node.start_agent(receiver.port)
+    base = f"http://127.0.0.1:{node.http}/"
+    browser.open(f"data:text/html,<a href='{base}?token={token_of(node)}'>look</a>")
+    browser.run("document.querySelector('a').click()")
+    browser.wait(f"location.href === '{base}'", 10, "the page")
+    browser.wait("document.querySelector('table.spans') !== null", 10, "to be let in")
+
+
 def test_hostile_names(browser, open_page, dictation):
     """They are text: no element, no script, no dialog comes of them, and each is opened by its link."""
     open_page()
