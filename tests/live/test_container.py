@@ -10,7 +10,7 @@ import signal
 import pytest
 from rig.container import TRACING, UID, Accounts, Container
 from rig.load import LOAD
-from rig.lttng import ASKS_WHO, programs_of
+from rig.lttng import ASKS_WHO, programs_of, sessions_of
 from rig.node import TOP, build_dir
 from rig.otlpsink import OtlpSink
 from rig.process import answers, exactly, free_port, wait_until
@@ -129,6 +129,28 @@ def test_agent_in_a_container(bare_node):
         wait_until(lambda: not wanted - collections.Counter(ordinals(sink)), 30, "all spans")
         assert node.ledger().lost == 0
         assert container.stop() == 0
+
+
+@pytest.mark.usefixtures("accounts")
+def test_removed_from_the_node(bare_node):
+    """The session outlives its containers, until somebody ends it on the node; with `keep = no` it goes with the last one, delivered."""
+    node = bare_node
+    with OtlpSink() as sink:
+        container, environment = prepare(node, sink)
+        start_agent(node, container, environment)
+        assert container.stop() == 0
+        assert sessions_of(node) == {"blkin": True}
+        node.lttng("destroy", "--no-wait", "blkin")
+        wait_until(lambda: not sessions_of(node), 20, "it to be ended")
+        start_agent(node, container, environment)
+        assert container.stop() == 0 and sessions_of(node) == {"blkin": True}
+        node.run([LOAD, "-n", 500])
+        with open(node.path("etc/agent.conf"), "a", encoding="ascii") as file:
+            file.write("[session]\nkeep = no\n")
+        start_agent(node, container, environment)
+        node.run([LOAD, "-n", 300])
+        assert container.stop() == 0 and not sessions_of(node)
+        exactly(ordinals(sink) == sorted(every(1, 500) + every(1, 300)), "each span came once")
 
 
 def test_node_does_not_know_the_user(bare_node, accounts):
