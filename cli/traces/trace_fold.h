@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "status/trace/tree.h"
 #include "look/style.h"
+#include "status/trace/tree.h"
 
 /* Spans that are not drawn. */
 struct trace_sum {

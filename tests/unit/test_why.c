@@ -8,10 +8,10 @@
 
 #include "core/eventrecord.h"
 #include "import/aroundspans.h"
-#include "why/callname.h"
 #include "import/kernelevent.h"
-#include "why/machine.h"
 #include "import/numbers.h"
+#include "why/callname.h"
+#include "why/machine.h"
 #include "why/part.h"
 #include "why/tally.h"
 
