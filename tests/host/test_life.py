@@ -101,6 +101,20 @@ def test_collector_is_away_over_a_reboot(rack, node, collector):
     assert set(collector.wait_load(SPANS).values()) == {1}
 
 
+def test_host_is_renamed(rack, node, collector):
+    """Its name changes while the agent runs: the relay has the next session by the new one, and the agent finds it there."""
+    load_arrives(rack, node, collector)
+    sessions = node.metric("blkin_agent_sessions_created_total")
+    node.run("hostname", "renamed")
+    node.run("lttng", "--no-sessiond", "destroy", "blkin")
+    wait_until(lambda: node.metric("blkin_agent_sessions_created_total") > sessions, 20, "the agent to make a session")
+    load_arrives(rack, node, collector)
+    assert not node.status()["session_error"]
+    relay = node.path("/var/lib/blkin/relay")
+    wait_until(lambda: not os.listdir(f"{relay}/alpha"), 20, "the old files to go")
+    assert len(os.listdir(f"{relay}/renamed")) == 1
+
+
 def test_reload(rack, node, collector):
     """Another collector, while programs record: the same process goes on, and no span is lost."""
     collector.forget()

@@ -100,7 +100,7 @@ class Container:
         """Starts the command as the container's process 1; Program.pid is unshare's, `self.pid` the command's own."""
         mounts = [word for pair in self.mounts.items() for word in pair]
         self.program = self.node.start(
-            ["unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c", ENTER, "enter", self.root]
+            ["unshare", "--mount", "--pid", "--ipc", "--fork", "--kill-child", "sh", "-c", ENTER, "enter", self.root]
             + [*mounts, "--", *command],
             name=name, etc=self.etc, read_only=self.read_only, uid=str(UID), tracing=str(self.tracing),
             **dict({"TSAN_OPTIONS": thread_options("/etc")}, **environment),
