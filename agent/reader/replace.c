@@ -321,11 +321,24 @@ static bool go_on(struct keeper *keeper, bool still)
 	return !keeper->stalled;
 }
 
+/* For who looks whether this reader hangs: a look at the streams may take longer than a daemon has. */
+static void turn(void *data)
+{
+	struct keeper *keeper = data;
+
+	runstate_calls(keeper->state, DAEMON_RELAY);
+}
+
+static enum probed probe_session(struct keeper *keeper, const struct session_identity *session, GArray *stuck)
+{
+	turn(keeper);
+	return relayprobe_run(keeper->config, session, stuck, turn, keeper);
+}
+
 static enum probed probe(struct keeper *keeper, GArray *stuck)
 {
 	g_array_set_size(stuck, 0);
-	runstate_calls(keeper->state, DAEMON_RELAY);
-	return relayprobe_run(keeper->config, progress_session(keeper->progress), stuck);
+	return probe_session(keeper, progress_session(keeper->progress), stuck);
 }
 
 /* The same for the other session, in which nothing is recorded yet. */
@@ -336,9 +349,7 @@ static enum probed probe_other(struct keeper *keeper)
 	int64_t until = clock_monotonic() + BEGINS_NS;
 	enum probed probed;
 
-	runstate_calls(keeper->state, DAEMON_RELAY);
-	while ((probed = relayprobe_run(keeper->config, other, still)) == PROBED_NOTHING &&
-		clock_monotonic() < until)
+	while ((probed = probe_session(keeper, other, still)) == PROBED_NOTHING && clock_monotonic() < until)
 		g_usleep(BEGINS_PAUSE_US);
 	return probed;
 }

@@ -80,20 +80,23 @@ static bool waits(const struct probed_stream *probed, guint count)
 	return false;
 }
 
-static enum probed probe(const struct config *config, int fd, const GArray *streams, GArray *stuck)
+static enum probed probe(const struct config *config, int fd, const GArray *streams, GArray *stuck,
+	void (*turn)(void *data), void *data)
 {
 	g_autofree struct probed_stream *probed = g_new0(struct probed_stream, streams->len + 1);
 	int64_t until = clock_monotonic() + MAX(LOOK_NS, LOOK_TURNS * config->live_timer);
 	bool answers = look(fd, streams, probed, true);
 
 	while (answers && waits(probed, streams->len) && clock_monotonic() < until) {
+		turn(data);
 		g_usleep((gulong)CLAMP(config->live_timer / 1000, 10000, 200000));
 		answers = look(fd, streams, probed, false);
 	}
 	return answers ? judge(streams, probed, stuck) : PROBED_FAILED;
 }
 
-enum probed relayprobe_run(const struct config *config, const struct session_identity *session, GArray *stuck)
+enum probed relayprobe_run(const struct config *config, const struct session_identity *session, GArray *stuck,
+	void (*turn)(void *data), void *data)
 {
 	g_autoptr(GArray) streams = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
 	enum probed probed = PROBED_FAILED;
@@ -109,7 +112,7 @@ enum probed relayprobe_run(const struct config *config, const struct session_ide
 			g_usleep(ATTACH_PAUSE_US);
 	}
 	if (attached)
-		probed = probe(config, fd, streams, stuck);
+		probed = probe(config, fd, streams, stuck, turn, data);
 	close(fd);
 	return probed;
 }

@@ -24,8 +24,9 @@ enum probed {
 };
 
 /* Looks for about two seconds, or until all streams have moved. Appends those of programs that do not (struct
- * viewer_stream) to @stuck. No reader may be attached. */
-enum probed relayprobe_run(
-	const struct config *config, const struct session_identity *session, GArray *stuck);
+ * viewer_stream) to @stuck. No reader may be attached. With a slow live timer that is five turns of it: so
+ * @turn is called whenever the relay daemon has answered, several times a second. */
+enum probed relayprobe_run(const struct config *config, const struct session_identity *session, GArray *stuck,
+	void (*turn)(void *data), void *data);
 
 #endif

@@ -194,6 +194,24 @@ def test_is_named_by_the_next_reader(node, receiver):
     assert len(came) - recorded <= node.ledger().again  # as the reader was killed
 
 
+@pytest.mark.stuck("an event in whose middle a program died")
+def test_slow_live_timer(node, receiver):
+    """A look at the streams takes five turns of it: longer than lttng-relayd may take to answer, and it is not said to hang."""
+    share(node)
+    node.write_config(receiver.port, session=dict(KEEP, live_timer="5s"))
+    node.start_agent_again(**WHOLE_STACKS)
+    other = load(node, OTHER, 1, "-n", 10**6, "-r", 50)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 40, "the other user's first spans")
+    die_halfway(node)
+    live_again(node, 1, 120)
+    end_load(other)
+    log = node.agent.log()
+    assert "hung, and was killed" not in log and "lttng-relayd hangs" not in log, log
+    assert "not collecting" not in log, log
+    node.wait_ledger(lambda ledger: ledger.packets_lost == 1, 60, "the old session to be read to its end")
+    assert replaced(node) == 1
+
+
 def test_nobody_else(node, receiver):
     """Nothing comes to the relay's disk that does not come live: the streams' silence tells."""
     share(node)

@@ -12,6 +12,8 @@
 #include "run.h"
 
 #define STREAMS 3
+/* So often, at least, in two seconds. */
+#define LOOK_TURNS 5
 
 /* What a stream does: it has no packet ever, is idle up to a time that grows, or has ended. */
 enum does { NONE, STANDS, MOVES, ENDED };
@@ -76,11 +78,19 @@ static const struct {
 	{NONE, NONE, STANDS, PROBED_KERNEL, 0},
 };
 
+static void note_turn(void *data)
+{
+	unsigned *turns = data;
+
+	++*turns;
+}
+
 START_TEST(who_moves)
 {
 	static const struct session_identity session = {.name = "blkin"};
 	const struct config config = {.live_timer = NS_PER_MS};
 	g_autoptr(GArray) stuck = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
+	unsigned turns = 0;
 
 	has[0].user = 1000;
 	has[0].does = cases_of[_i].one;
@@ -88,8 +98,10 @@ START_TEST(who_moves)
 	has[1].does = cases_of[_i].other;
 	has[2].user = KERNEL_USER;
 	has[2].does = cases_of[_i].kernel;
-	ck_assert_int_eq(relayprobe_run(&config, &session, stuck), cases_of[_i].probed);
+	ck_assert_int_eq(relayprobe_run(&config, &session, stuck, note_turn, &turns), cases_of[_i].probed);
 	ck_assert_uint_eq(stuck->len, cases_of[_i].stuck);
+	/* who waits for streams for long shows that it lives */
+	ck_assert(!stuck->len || turns >= LOOK_TURNS);
 	for (guint i = 0; i < stuck->len; i++)
 		ck_assert_uint_ne(g_array_index(stuck, struct viewer_stream, i).user, KERNEL_USER);
 }
