@@ -349,8 +349,12 @@ static enum probed probe_other(struct keeper *keeper)
 	int64_t until = clock_monotonic() + BEGINS_NS;
 	enum probed probed;
 
-	while ((probed = probe_session(keeper, other, still)) == PROBED_NOTHING && clock_monotonic() < until)
+	do {
+		probed = probe_session(keeper, other, still);
+		if (probed != PROBED_NOTHING && probed != PROBED_ALONE)
+			break;
 		g_usleep(BEGINS_PAUSE_US);
+	} while (clock_monotonic() < until);
 	return probed;
 }
 

@@ -61,7 +61,7 @@ struct look {
 	bool moved;       /* something has come since the last look */
 	bool unread_told; /* there are packets of traces that the reader should read */
 	bool untold;      /* there are some of traces that it does not know of */
-	uint64_t newest;  /* of the packets that do not come: its begin clock */
+	uint64_t newest;  /* of programs' packets that do not come: its begin clock */
 };
 
 struct unread *unread_create(int64_t live_timer)
@@ -155,7 +155,8 @@ static void look_at(void *data, const struct stream_key *key)
 	/* packets without events are not worth to be attached for */
 	trace->newest = relay_newest(look->files, key, look->positions);
 	trace->looks = trace->newest ? trace->looks + 1 : 0;
-	look->newest = MAX(look->newest, trace->newest);
+	if (key->user != KERNEL_USER) /* which another consumer daemon has passed on */
+		look->newest = MAX(look->newest, trace->newest);
 	trace->untold = !should_come(look, key, trace);
 	if (!trace->looks)
 		return;

@@ -42,7 +42,7 @@ void unread_attach(struct unread *unread, const struct positions *positions);
 /* Whether it is time to look. */
 bool unread_is_due(const struct unread *unread);
 
-/* Whether there was more unread at the last look than at the one before. */
+/* Whether there was more of programs unread at the last look than at the one before. */
 bool unread_grows(const struct unread *unread);
 
 /* Looks, while @reader is idle. After any verdict but the first the session must be attached to again, and

@@ -50,22 +50,26 @@ static bool look(int fd, const GArray *streams, struct probed_stream *probed, bo
 	return true;
 }
 
+/* The kernel's streams have a consumer daemon of their own, and tell nothing of programs'. */
 static enum probed judge(const GArray *streams, const struct probed_stream *probed, GArray *stuck)
 {
-	guint moving = 0, still = 0;
+	guint moving = 0, still = 0, kernel = 0;
 
 	for (guint i = 0; i < streams->len; i++) {
 		const struct viewer_stream *stream = &g_array_index(streams, struct viewer_stream, i);
 
 		if (probed[i].ended)
 			continue;
-		moving += probed[i].moves;
+		moving += probed[i].moves && stream->user != KERNEL_USER;
+		kernel += probed[i].moves && stream->user == KERNEL_USER;
 		still += !probed[i].moves;
 		if (!probed[i].moves && stream->user != KERNEL_USER)
 			g_array_append_val(stuck, *stream);
 	}
+	if (!still && !moving)
+		return kernel ? PROBED_ALONE : PROBED_NOTHING;
 	if (!still)
-		return moving ? PROBED_MOVES : PROBED_NOTHING;
+		return PROBED_MOVES;
 	if (!stuck->len)
 		return PROBED_KERNEL;
 	return moving ? PROBED_STUCK : PROBED_STILL;

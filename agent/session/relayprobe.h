@@ -16,9 +16,10 @@
 
 enum probed {
 	PROBED_MOVES,   /* all streams do */
-	PROBED_STUCK,   /* some do, and some of programs do not */
+	PROBED_STUCK,   /* some of programs do, and some of programs do not */
 	PROBED_KERNEL,  /* only some of the kernel do not: its consumer daemon is stopped, say */
-	PROBED_STILL,   /* none does: the consumer daemon passes on nothing, or all are stuck */
+	PROBED_STILL,   /* none of programs does: their consumer daemon passes on nothing, or all are stuck */
+	PROBED_ALONE,   /* those of the kernel do, and there are no others */
 	PROBED_NOTHING, /* there are no streams */
 	PROBED_FAILED   /* the relay daemon does not answer, or another viewer is attached */
 };

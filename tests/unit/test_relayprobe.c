@@ -70,12 +70,16 @@ static const struct {
 	{MOVES, STANDS, NONE, PROBED_STUCK, 1},
 	{MOVES, STANDS, MOVES, PROBED_STUCK, 1},
 	{MOVES, STANDS, STANDS, PROBED_STUCK, 1}, /* the kernel's is nobody's program */
-	{STANDS, STANDS, MOVES, PROBED_STUCK, 2},
+	/* it has another consumer daemon, and that of programs passes on nothing */
+	{STANDS, STANDS, MOVES, PROBED_STILL, 2},
+	{STANDS, NONE, MOVES, PROBED_STILL, 1},
 	{STANDS, STANDS, STANDS, PROBED_STILL, 2},
 	{STANDS, NONE, NONE, PROBED_STILL, 1},
 	{MOVES, MOVES, STANDS, PROBED_KERNEL, 0},
 	{MOVES, ENDED, STANDS, PROBED_KERNEL, 0},
 	{NONE, NONE, STANDS, PROBED_KERNEL, 0},
+	{NONE, NONE, MOVES, PROBED_ALONE, 0},
+	{ENDED, NONE, MOVES, PROBED_ALONE, 0},
 };
 
 static void note_turn(void *data)
