@@ -30,7 +30,7 @@ void keeper_end(struct keeper *keeper)
 	keeper->use_files = keeper->recover.has_streams = false;
 	keeper->still = false;
 	keeper->stuck[0] = '\0';
-	keeper->probe_next = 0;
+	keeper->probe_next = keeper->change_next = 0;
 	keeper_forget_discarded(keeper);
 	progress_end(keeper->progress);
 }

@@ -10,7 +10,6 @@
 #include "reader/keeperparts.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/human.h"
@@ -31,11 +30,7 @@
 
 static bool are_settings(const struct keeper *keeper)
 {
-	const struct session_identity *identity = progress_session(keeper->progress);
-	char settings[sizeof(identity->settings)];
-
-	session_settings(keeper->config, settings, sizeof(settings));
-	return !strcmp(settings, identity->settings);
+	return session_has_settings(keeper->config, progress_session(keeper->progress));
 }
 
 static uint64_t most(const struct config *config)

@@ -173,32 +173,51 @@ bool keeper_disk_is_full(const struct keeper *keeper, struct problem *problem)
 
 /* A session that is there */
 
+/* Whether the session at hand has the settings of the configuration, or those that one could have now. */
+static bool is_as_wanted(struct keeper *keeper)
+{
+	if (!keeper_has_our_settings(keeper))
+		return false;
+	keeper_waits_for_kernel(keeper);
+	return true;
+}
+
+/* The session at hand is to have other settings. Returns whether that ends it, and then whether to go on
+ * @at_once; or else it is read on until another one can be made. */
+static bool change(struct keeper *keeper, struct session *session, struct reader **attached, bool *at_once)
+{
+	int64_t begun = clock_monotonic();
+	bool known = keeper_knows_session(keeper);
+
+	if (known && !keeper->change_next)
+		log_info("[session], [events] or [kernel] has changed: a new session takes the old one's "
+			 "place");
+	if (known && keeper_hand_over(keeper, attached, at_once))
+		return true;
+	if (known && keeper->change_next)
+		return false;
+	*at_once = !keeper_is_gone(keeper, progress_session(keeper->progress));
+	if (!*at_once)
+		return true; /* which is found out, and counted, the next time */
+	/* whoever is about to destroy it may have stopped it meanwhile */
+	keeper->lost_since = begun;
+	keeper_finish(keeper, session, *attached);
+	return true;
+}
+
 /* Reads on where a reader attached, which it may close. Returns whether to go on at once. */
 static bool go_on(struct keeper *keeper, struct session *session, struct reader **attached)
 {
-	int64_t begun;
 	bool at_once;
 
 	if (!keeper_catch_up(keeper, 0))
 		return false;
 	reader_hold(*attached, false);
-	begun = clock_monotonic();
-	if (!keeper_has_our_settings(keeper)) {
-		if (keeper_knows_session(keeper))
-			log_info("[session], [events] or [kernel] has changed: a new session takes the old "
-				 "one's place");
-		if (keeper_knows_session(keeper) && keeper_hand_over(keeper, attached, &at_once))
-			return at_once;
-		if (keeper_is_gone(keeper, progress_session(keeper->progress)))
-			return false; /* which is found out, and counted, the next time */
-		/* whoever is about to destroy it may have stopped it meanwhile */
-		keeper->lost_since = begun;
-		keeper_finish(keeper, session, *attached);
-		return true;
-	}
+	if (!is_as_wanted(keeper) && change(keeper, session, attached, &at_once))
+		return at_once;
 	/* if it was read until now it records already, and need not wait for the session daemon, which may
 	 * hang */
-	if (keeper->reattaching || keeper_start(keeper, session))
+	if (keeper->reattaching || keeper->change_next || keeper_start(keeper, session))
 		keeper_read_live(keeper, session, attached, false);
 	return false;
 }
@@ -219,8 +238,8 @@ static bool attach_and_read(struct keeper *keeper, struct session *session)
 		break;
 	case ATTACHED_UNREADABLE:
 		if (keeper_gives_up_live(keeper))
-			at_once = keeper_read_files(
-				keeper, session, keeper->reattaching || keeper_has_our_settings(keeper));
+			at_once = keeper_read_files(keeper, session,
+				keeper->reattaching || is_as_wanted(keeper) || keeper_puts_off(keeper));
 		break;
 	default:
 		break;

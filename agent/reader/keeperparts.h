@@ -66,7 +66,8 @@ struct keeper {
 	unsigned replaced;        /* times in a row */
 	int64_t replace_next;     /* not before; CLOCK_MONOTONIC ns */
 	int64_t look_next;        /* the next look at it while it is read from files, not before */
-	int64_t other_next; /* and another session to find out what stands still, which could not be made */
+	int64_t other_next;  /* and another session to find out what stands still, which could not be made */
+	int64_t change_next; /* another session is put off until then; CLOCK_MONOTONIC ns; 0: none is */
 	bool looked_for_others; /* whether a session is there that took another one's place */
 
 	/* ring buffers that were full */
@@ -169,9 +170,20 @@ bool keeper_stands_still(struct keeper *keeper);
 bool keeper_looks_aside(struct keeper *keeper, bool *at_once);
 
 /* Replaces the session by one with the settings of the configuration, without a moment in which none records.
- * False if that could not be done; else the reader that is @attached is closed, and NULL, and it is known
- * whether to go on @at_once, with what is left of this one, too. */
+ * False if that could not be done, or is put off; else the reader that is @attached is closed, and NULL, and
+ * it is known whether to go on @at_once, with what is left of this one, too. */
 bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_once);
+
+/* Another session is to take this one's place. Whether it cannot yet, as one of LTTng's daemons does not
+ * answer, and another one would wait for it: keeper->change_next says when to try again. */
+bool keeper_puts_off(struct keeper *keeper);
+
+/* Whether it can now: found out when that is due. */
+bool keeper_may_change(struct keeper *keeper);
+
+/* The same of the session at hand, which has the settings of the configuration, but for the kernel's channel
+ * if the kernel's consumer daemon did not answer. */
+void keeper_waits_for_kernel(struct keeper *keeper);
 
 /* Whether another session had taken this one's place, and is there: a reader that has ended since, or could
  * not read the rest, had stopped this one, or was about to. */

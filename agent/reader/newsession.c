@@ -104,6 +104,7 @@ bool keeper_make_session(struct keeper *keeper, bool beside)
 	}
 	session = session_adopt(keeper->config, &identity);
 	progress_begin(keeper->progress, &identity);
+	keeper_waits_for_kernel(keeper);
 	if (released && !keeper_avoids_live(keeper))
 		at_once = read_live(keeper, session);
 	else

@@ -273,6 +273,7 @@ enum read_end {
 	READ_MUTE,     /* nor does anything come of those that it should know of */
 	READ_STILL,    /* nothing comes, not even the news that streams are idle */
 	READ_FOLLOWED, /* another session records beside this one, and nothing is wrong with it */
+	READ_PUT_OFF,  /* another session, which was put off, is to take its place */
 	READ_OUTGROWN, /* its ring buffers were full, and can be larger */
 	READ_LOST      /* @problem says what happened */
 };
@@ -318,6 +319,8 @@ static enum read_end read_on(
 			progress_has_all_copies(keeper->progress);
 		if (is_followed(keeper, begun))
 			return READ_FOLLOWED;
+		if (keeper_may_change(keeper))
+			return READ_PUT_OFF;
 		if (!ending && keeper_outgrows(keeper))
 			return READ_OUTGROWN;
 		if (status == READER_IDLE && verdict == UNREAD_NOTHING)
@@ -367,6 +370,6 @@ void keeper_read_live(struct keeper *keeper, struct session *session, struct rea
 		keeper_hand_over(keeper, attached, &at_once);
 	else if (end == READ_OUTGROWN)
 		keeper_grow(keeper, attached, &at_once);
-	keeper->again = end == READ_MISSES || end == READ_MUTE;
+	keeper->again = end == READ_MISSES || end == READ_MUTE || end == READ_PUT_OFF;
 	keeper->stands_still = end == READ_STILL || end == READ_MUTE;
 }

@@ -41,6 +41,8 @@
 #define BEGINS_PAUSE_US 100000
 /* While the kernel's streams alone stand still, live reading is not tried for so long. */
 #define KERNEL_NS (10 * NS_PER_SECOND)
+/* While a daemon does not answer for which another session would wait, that is found out so often. */
+#define CHANGE_PAUSE_NS (10 * NS_PER_SECOND)
 /* So long nothing may come of what the old session still has. */
 #define PENDING_NS (2 * NS_PER_SECOND)
 
@@ -459,11 +461,43 @@ static void detach(struct keeper *keeper, struct reader **attached)
 	runstate_live(keeper->state, false);
 }
 
+void keeper_waits_for_kernel(struct keeper *keeper)
+{
+	bool waits = session_waits_for_kernel(keeper->config, progress_session(keeper->progress));
+
+	keeper->change_next = waits ? clock_monotonic() + CHANGE_PAUSE_NS : 0;
+}
+
+bool keeper_puts_off(struct keeper *keeper)
+{
+	char error[128];
+	bool told = keeper->change_next != 0;
+
+	keeper->change_next = 0;
+	if (!keeper_knows_session(keeper) || all_answer(keeper, error, sizeof(error)))
+		return false;
+	if (!told)
+		log_warning("no LTTng session can take the place of `%s` as yet: %s",
+			progress_session(keeper->progress)->name, error);
+	keeper->change_next = clock_monotonic() + CHANGE_PAUSE_NS;
+	return true;
+}
+
+bool keeper_may_change(struct keeper *keeper)
+{
+	if (!keeper->change_next || clock_monotonic() < keeper->change_next)
+		return false;
+	keeper->change_next = clock_monotonic() + CHANGE_PAUSE_NS;
+	return wellness_all_answer(keeper->config);
+}
+
 bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_once)
 {
 	struct taken_over taken;
 	char error[512] = "";
 
+	if (keeper_puts_off(keeper))
+		return false;
 	runstate_calls(keeper->state, DAEMON_SESSION);
 	if (make_other(keeper, error, sizeof(error)) && take_over(keeper, &taken, error, sizeof(error))) {
 		detach(keeper, attached);

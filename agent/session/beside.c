@@ -83,15 +83,38 @@ struct beside_made beside_create(const struct config *config, const char *name)
 	if (config_records_events(config))
 		made.events = make_events(config, name);
 	if (config_reads_kernel(config))
-		made.kernel = beside_make_kernel(config, name) == 0;
+		made.kernel = wellness_kernel_answers(config->tracing_group) &&
+			      beside_make_kernel(config, name) == 0;
 	beside_enable(config, name, (struct anew){true, true}, &omissions, &changed);
 	return made;
 }
 
-struct beside_made beside_possible(const struct config *config)
+/* What of a session's settings says that it has the kernel's channel. */
+#define HAS_KERNEL " kernel 1"
+
+static bool has_kernel(const char *settings)
 {
-	return (struct beside_made){
-		config_records_events(config), config_reads_kernel(config) && tracing_ask_kernel() == 0};
+	return strstr(settings, HAS_KERNEL) != NULL;
+}
+
+static bool may_have_kernel(const struct config *config, const char *has)
+{
+	if (!config_reads_kernel(config))
+		return false;
+	if (!wellness_kernel_answers(config->tracing_group))
+		return has_kernel(has);
+	return tracing_ask_kernel() == 0;
+}
+
+bool beside_waits_for_kernel(const struct config *config, const char *has)
+{
+	return config_reads_kernel(config) && !has_kernel(has) &&
+	       !wellness_kernel_answers(config->tracing_group);
+}
+
+struct beside_made beside_possible(const struct config *config, const char *has)
+{
+	return (struct beside_made){config_records_events(config), may_have_kernel(config, has)};
 }
 
 /* The contexts are long; it is enough to know whether they are others. */
@@ -105,7 +128,7 @@ char *beside_settings(const struct config *config, const struct beside_made *mad
 		g_string_append_printf(
 			text, " beside %d contexts %08x", made->events, (unsigned)g_str_hash(usable));
 	if (config_reads_kernel(config))
-		g_string_append_printf(text, " kernel %d", made->kernel);
+		g_string_append(text, made->kernel ? HAS_KERNEL : " kernel 0");
 	if (config_flies(config))
 		g_string_append(text, " thread");
 	return g_string_free(text, FALSE);

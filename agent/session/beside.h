@@ -28,8 +28,12 @@ struct beside_made beside_create(const struct config *config, const char *name);
  * of spans; "" if nothing is asked for. */
 char *beside_settings(const struct config *config, const struct beside_made *made);
 
-/* What would be made now. */
-struct beside_made beside_possible(const struct config *config);
+/* What would be made now. While the kernel's consumer daemon does not answer, it is of the kernel's what a
+ * session that @has these settings has: another one would not have more. */
+struct beside_made beside_possible(const struct config *config, const char *has);
+
+/* Whether that is so, and it has nothing. */
+bool beside_waits_for_kernel(const struct config *config, const char *has);
 
 /*
  * Enables what is asked for. What is @anew may be configured otherwise: what is enabled and not asked for is

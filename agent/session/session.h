@@ -21,8 +21,12 @@
 
 struct session;
 
-/* What of the configuration is fixed once a session is created, as text. */
-void session_settings(const struct config *config, char *settings, size_t size);
+/* Whether the session has, of what is fixed once it is created, what one that was created now would have. */
+bool session_has_settings(const struct config *config, const struct session_identity *session);
+
+/* Whether it was made without the kernel, and still would be, as the kernel's consumer daemon does not
+ * answer. */
+bool session_waits_for_kernel(const struct config *config, const struct session_identity *session);
 
 /* Looks for the session @name; @created is then when it was created. */
 enum session_status session_find(

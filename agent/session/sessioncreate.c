@@ -72,14 +72,21 @@ static void write_settings(
 	lttng_channel_destroy(channel);
 }
 
-void session_settings(const struct config *config, char *settings, size_t size)
+bool session_has_settings(const struct config *config, const struct session_identity *session)
 {
 	LOCK_TRACING;
+	char settings[sizeof(session->settings)];
 	struct beside_made possible;
 
 	tracing_prepare(config);
-	possible = beside_possible(config);
-	write_settings(config, &possible, settings, size);
+	possible = beside_possible(config, session->settings);
+	write_settings(config, &possible, settings, sizeof(settings));
+	return strcmp(settings, session->settings) == 0;
+}
+
+bool session_waits_for_kernel(const struct config *config, const struct session_identity *session)
+{
+	return beside_waits_for_kernel(config, session->settings);
 }
 
 /* Takes back what was begun, unless another session has taken its name meanwhile. */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "session/tracing.h"
+#include "session/wellness.h"
 
 /* All are looked at in so many looks. */
 #define TURNS 3
@@ -55,6 +56,8 @@ static int repair_one(const char *name, enum lttng_domain_type domain, enum lttn
 int tracking_repair(const struct config *config, const char *name, bool all, const char **changed)
 {
 	static size_t turn; /* guarded by the lock of tracing.h */
+	/* whatever is asked of the kernel has the session daemon begin with it in a session that has none */
+	bool kernel = config_reads_kernel(config) && wellness_kernel_answers(config->tracing_group);
 	int64_t begun = clock_monotonic();
 	int code = 0;
 
@@ -63,7 +66,7 @@ int tracking_repair(const struct config *config, const char *name, bool all, con
 		if (all || i % TURNS == turn)
 			code = repair_one(name, LTTNG_DOMAIN_UST, of_programs[i], changed);
 	tracing_count_lost(begun);
-	for (size_t i = 0; config_reads_kernel(config) && i < G_N_ELEMENTS(of_kernel) && code == 0; i++)
+	for (size_t i = 0; kernel && i < G_N_ELEMENTS(of_kernel) && code == 0; i++)
 		if (all || i % TURNS == turn)
 			code = repair_one(name, LTTNG_DOMAIN_KERNEL, of_kernel[i], changed);
 	return code;

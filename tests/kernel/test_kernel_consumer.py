@@ -43,6 +43,23 @@ def test_is_stopped(recording):
     wait_until(lambda: not finding(machine), 60, "the finding to be over", 1)
 
 
+def test_is_stopped_while_there_is_no_session(recording):
+    """One is made without the kernel, as the session daemon would wait for it; once it goes on, another one has the kernel, too."""
+    machine = recording.start(kernel={"events": "sched_switch", "mode": "live"}, thresholds=LATE).machine
+    machine.systemctl("stop", "blkin-agent")
+    machine.shell("lttng destroy blkin")
+    machine.shell("pkill -STOP -f '[l]ttng-consumerd.* -k '")
+    machine.systemctl("start", "blkin-agent")
+    spans(machine, 200)
+    wait_until(lambda: "does not answer" in finding(machine), 60, "the finding", 1)
+    machine.shell("pkill -CONT -f '[l]ttng-consumerd.* -k '")
+    wait_until(lambda: machine.status()["session"] == "blkin-2", 120, "a session with the kernel", 1)
+    wait_until(lambda: not machine.status()["kernel_error"], 60, "the kernel to be recorded", 1)
+    spans(machine, 200)
+    wait_until(lambda: any(event["domain"] == "kernel" for event in recording.events()), 60, "its events", 1)
+    assert machine.status()["sessions_lost"] == 1, "more than the one that was destroyed"
+
+
 def test_is_stopped_while_read_live(recording):
     """Live reading, which merges by time, would wait for the kernel's: programs' spans come, and nobody's program is named."""
     machine = recording.start(kernel={"events": "sched_switch", "mode": "live"}, thresholds=LATE).machine

@@ -4,6 +4,7 @@ What programs record stays where it is, as one of LTTng's daemons is stopped, or
 says that all is well, names the one, and has nothing to do once it is over.
 """
 
+import contextlib
 import glob
 import os
 import signal
@@ -11,12 +12,14 @@ import socket
 
 import pytest
 from expect import check_recorded, end_load, key_of
+from rig.load import KEEP
 from rig.lttng import HEALS
 from rig.node import WHOLE_STACKS
 from rig.process import stopped, wait_until
 from rig.proxy import Proxy
 from rig.users import start_as
 from test_doctor import LOAD, expect, findings, start_load
+from test_reload import Reloader
 
 NAMED = 12  # s until the status names it: 10, and the time that it takes to ask
 FOREVER = 10**6
@@ -75,6 +78,35 @@ def test_consumer_is_stopped_while_nothing_is_recorded(node, receiver):
     load = start_load(node)
     is_over(node)
     check_all(node, receiver, load)
+
+
+@contextlib.contextmanager
+def silent_kernel(node):
+    """Where the kernel's consumer daemon is asked how it is, nobody answers."""
+    path = node.sessiond_file("kconsumerd/health")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        yield
+    os.unlink(path)
+
+
+def test_kernels_consumer_is_stopped(node, receiver):
+    """What takes another session is put off, as that would wait for it: spans come, and it is made once the daemon answers."""
+    kernel = {"events": "sched_switch", "mode": "live"}
+    reloader = Reloader(node, receiver.port, session=KEEP, events={"names": ""}, kernel=kernel)
+    load = start_load(node)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "spans")
+    with silent_kernel(node):
+        reloader.edit("events", "names", "foreign:*")
+        wait_until(lambda: "as yet: one of LTTng's daemons does not answer" in node.agent.log(), 20, "the change to be put off")
+        sent = node.ledger().sent
+        node.wait_ledger(lambda ledger: ledger.sent > sent + 100, 15, "spans")
+        assert node.status()["session"] == "blkin"
+    wait_until(lambda: node.status()["session"] == "blkin-2", 30, "the change")
+    check_all(node, receiver, load)
+    assert node.agent.log().count("has changed: a new session takes the old one's place") == 1
 
 
 @pytest.mark.parametrize("busy", [True, False], ids=["busy", "idle"])
