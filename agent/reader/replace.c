@@ -282,7 +282,7 @@ static bool end_replaced(struct keeper *keeper, const struct taken_over *taken, 
 /* Whether LTTng's daemons do: or else they would be waited for. */
 static bool all_answer(const struct keeper *keeper, char *error, size_t error_size)
 {
-	if (wellness_all_answer(keeper->config->tracing_group))
+	if (wellness_all_answer(keeper->config))
 		return true;
 	g_strlcpy(error, "one of LTTng's daemons does not answer", error_size);
 	return false;
@@ -388,7 +388,7 @@ static enum probed find_out(struct keeper *keeper, GArray *stuck)
 	enum probed probed;
 
 	/* or else it would be waited for; the status names it */
-	if (!wellness_all_answer(keeper->config->tracing_group))
+	if (!wellness_all_answer(keeper->config))
 		return PROBED_FAILED;
 	if (!begin_mute(keeper))
 		return PROBED_STILL;

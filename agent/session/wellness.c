@@ -193,23 +193,23 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 	healths->kernel = health_of(&wellness->daemons[CONSUMER_KERNEL]);
 }
 
-static bool any_is_silent(const struct wellness *wellness, int first)
+static bool any_is_silent(const struct wellness *wellness, int first, int end)
 {
-	for (int i = first; i < DAEMONS; i++)
+	for (int i = first; i < end; i++)
 		if (wellness->daemons[i].asked)
 			return true;
 	return false;
 }
 
-/* Whether the daemons from @first on answer. */
-static bool answer_soon(const char *tracing_group, int first)
+/* Whether the daemons from @first on, up to @end, answer. */
+static bool answer_soon(const char *tracing_group, int first, int end)
 {
 	struct wellness *wellness = wellness_create(tracing_group);
 	int64_t until = clock_monotonic() + PATIENCE_NS;
 	bool good;
 
 	wellness_look(wellness);
-	while (!(good = !any_is_silent(wellness, first)) && clock_monotonic() < until) {
+	while (!(good = !any_is_silent(wellness, first, end)) && clock_monotonic() < until) {
 		g_usleep(STEP_US);
 		wellness_look(wellness);
 	}
@@ -217,14 +217,15 @@ static bool answer_soon(const char *tracing_group, int first)
 	return good;
 }
 
-bool wellness_all_answer(const char *tracing_group)
+bool wellness_all_answer(const struct config *config)
 {
-	return answer_soon(tracing_group, 0);
+	return answer_soon(
+		config->tracing_group, SESSION, config_reads_kernel(config) ? DAEMONS : CONSUMER_KERNEL);
 }
 
 bool wellness_kernel_answers(const char *tracing_group)
 {
-	return answer_soon(tracing_group, CONSUMER_KERNEL);
+	return answer_soon(tracing_group, CONSUMER_KERNEL, DAEMONS);
 }
 
 void wellness_destroy(struct wellness *wellness)

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config/config.h"
+
 struct wellness;
 
 /* How it is with one of them. */
@@ -36,9 +38,9 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 
 void wellness_destroy(struct wellness *wellness);
 
-/* Whether all that are there answer now, or soon: or else a call that changes a session waits for them. Waits
- * for a second at most. */
-bool wellness_all_answer(const char *tracing_group);
+/* Whether all that are there answer now, or soon: or else a call that changes a session waits for them. Of
+ * the kernel's that is so if the session has what the kernel records. Waits for a second at most. */
+bool wellness_all_answer(const struct config *config);
 
 /* The same for the kernel's consumer daemon alone. */
 bool wellness_kernel_answers(const char *tracing_group);

@@ -263,6 +263,16 @@ START_TEST(who_never_was)
 }
 END_TEST
 
+static char none[] = "", some[] = "sched_switch";
+#define RECORDS(events, mode)                                                                                \
+	{                                                                                                    \
+		.tracing_group = none, .kernel_events = (events), .kernel_syscalls = none,                   \
+		.kernel_functions = none, .kernel_mode = (mode)                                              \
+	}
+static const struct config without_kernel = RECORDS(none, CONFIG_KERNEL_LIVE),
+			   in_flight = RECORDS(some, CONFIG_KERNEL_FLIGHT),
+			   with_kernel = RECORDS(some, CONFIG_KERNEL_LIVE);
+
 static _Atomic bool answered;
 
 /* Both daemons answer what they are asked, until somebody is content. */
@@ -281,10 +291,33 @@ START_TEST(who_is_waited_for)
 {
 	GThread *daemons = g_thread_new("daemons", answer_both, NULL);
 
-	ck_assert(wellness_all_answer(""));
+	ck_assert(wellness_all_answer(&without_kernel));
 	answered = true;
 	g_thread_join(daemons);
-	ck_assert(!wellness_all_answer(""));
+	ck_assert(!wellness_all_answer(&without_kernel));
+}
+END_TEST
+
+/* It may be stopped by somebody else, who records with it: it holds up nobody who does not. */
+START_TEST(the_kernels_is_waited_for)
+{
+	g_autofree char *below = g_build_filename(folder, KERNEL, NULL),
+			*path = g_build_filename(folder, KERNEL, "health", NULL);
+	GThread *daemons;
+	int kernel;
+
+	ck_assert_int_eq(g_mkdir(below, 0700), 0);
+	kernel = listen_at(KERNEL "/health");
+	daemons = g_thread_new("daemons", answer_both, NULL);
+	ck_assert(wellness_all_answer(&without_kernel));
+	ck_assert(wellness_all_answer(&in_flight));
+	ck_assert(!wellness_all_answer(&with_kernel));
+	ck_assert(!wellness_kernel_answers(""));
+	answered = true;
+	g_thread_join(daemons);
+	close(kernel);
+	ck_assert_int_eq(g_unlink(path), 0);
+	ck_assert_int_eq(g_rmdir(below), 0);
 }
 END_TEST
 
@@ -300,5 +333,6 @@ int main(void)
 	tcase_add_test(cases, the_kernels_is_gone);
 	tcase_add_test(cases, who_never_was);
 	tcase_add_test(cases, who_is_waited_for);
+	tcase_add_test(cases, the_kernels_is_waited_for);
 	return run_cases("wellness", cases);
 }
