@@ -509,30 +509,32 @@ bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_
 	return false;
 }
 
-static void show_stuck(struct keeper *keeper, const GArray *stuck)
+static void show(struct keeper *keeper, enum reason reason)
 {
 	keeper->still = false;
-	keeper->stuck_reason = REASON_STREAM_STUCK;
-	describe(keeper, stuck);
+	keeper->stuck_reason = reason;
 	if (keeper->no_files[0])
 		return; /* nothing is read, which is told */
 	runstate_collects_in_part(
-		keeper->state, progress_session(keeper->progress)->name, keeper->stuck_reason, keeper->stuck);
+		keeper->state, progress_session(keeper->progress)->name, reason, keeper->stuck);
+}
+
+static void show_stuck(struct keeper *keeper, const GArray *stuck)
+{
+	describe(keeper, stuck);
+	show(keeper, REASON_STREAM_STUCK);
 }
 
 /* Another session would not help, and could not be made: it would wait for the same daemon. */
 static void show_kernel(struct keeper *keeper)
 {
-	keeper->still = false;
-	keeper->stuck_reason = REASON_KERNEL_CONSUMER;
 	keeper->kernel_until = clock_monotonic() + KERNEL_NS;
 	g_strlcpy(keeper->stuck,
 		"the kernel is not recorded: its lttng-consumerd passes on nothing; until it does, the "
 		"session is "
 		"read from lttng-relayd's files, once a second",
 		sizeof(keeper->stuck));
-	runstate_collects_in_part(
-		keeper->state, progress_session(keeper->progress)->name, keeper->stuck_reason, keeper->stuck);
+	show(keeper, REASON_KERNEL_CONSUMER);
 }
 
 bool keeper_stands_still(struct keeper *keeper)
