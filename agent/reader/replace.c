@@ -36,11 +36,13 @@
 #define PROBE_AGAIN_NS (1 * NS_PER_SECOND)
 /* While the session is read from files, the pause between two looks. */
 #define LOOK_PAUSE_NS (2 * NS_PER_SECOND)
+/* While the kernel's streams alone stand still it is a longer one, as nothing is read during a look, */
+#define KERNEL_PAUSE_NS (10 * NS_PER_SECOND)
+/* and live reading is not tried for so long. */
+#define KERNEL_NS (15 * NS_PER_SECOND)
 /* Streams of a session that begins may come so late, if there are any; and the pause between two looks. */
 #define BEGINS_NS (2 * NS_PER_SECOND)
 #define BEGINS_PAUSE_US 100000
-/* While the kernel's streams alone stand still, live reading is not tried for so long. */
-#define KERNEL_NS (10 * NS_PER_SECOND)
 /* While a daemon does not answer for which another session would wait, that is found out so often. */
 #define CHANGE_PAUSE_NS (10 * NS_PER_SECOND)
 /* So long nothing may come of what the old session still has. */
@@ -399,11 +401,14 @@ static enum probed find_out(struct keeper *keeper, GArray *stuck)
 	return probed == PROBED_STILL ? PROBED_STUCK : probed;
 }
 
-/* The same as probe(), where nothing else hints at it: two looks must agree. */
+/* The same as probe(), where nothing else hints at it: two looks must agree; one does with the last one if
+ * that is still told. */
 static enum probed probe_twice(struct keeper *keeper, GArray *stuck)
 {
 	enum probed probed = probe(keeper, stuck);
 
+	if (probed == PROBED_KERNEL && keeper->stuck[0] && keeper->stuck_reason == REASON_KERNEL_CONSUMER)
+		return probed;
 	if ((probed == PROBED_STUCK || probed == PROBED_STILL || probed == PROBED_KERNEL) &&
 		probe(keeper, stuck) != probed)
 		probed = PROBED_MOVES;
@@ -528,6 +533,7 @@ static void show_stuck(struct keeper *keeper, const GArray *stuck)
 /* Another session would not help, and could not be made: it would wait for the same daemon. */
 static void show_kernel(struct keeper *keeper)
 {
+	keeper->look_next = clock_monotonic() + KERNEL_PAUSE_NS;
 	keeper->kernel_until = clock_monotonic() + KERNEL_NS;
 	g_strlcpy(keeper->stuck,
 		"the kernel is not recorded: its lttng-consumerd passes on nothing; until it does, the "
