@@ -313,14 +313,15 @@ static bool replace(struct keeper *keeper, guint streams)
 	return end_replaced(keeper, &taken, streams);
 }
 
-/* No stream is stuck, or it is not known; @still: none moves. Returns whether to go on at once. */
-static bool go_on(struct keeper *keeper, bool still)
+/* No stream is stuck, or it is not known; @still: none moves; @silent: a daemon does not answer, so nobody
+ * else is to blame. Returns whether to go on at once. */
+static bool go_on(struct keeper *keeper, bool still, bool silent)
 {
 	keeper->stuck[0] = '\0';
 	keeper->probe_next = clock_monotonic() + (still ? PROBE_PAUSE_NS : PROBE_AGAIN_NS);
 	if (still)
 		keeper_consumer_stands_still(keeper, true);
-	else if (keeper->stalled)
+	else if (keeper->stalled && !silent)
 		keeper_stalled(keeper, keeper->helped);
 	return !keeper->stalled;
 }
@@ -383,14 +384,15 @@ static bool begin_mute(struct keeper *keeper)
  * No stream moves: lttng-consumerd passes on nothing, or each of them is stuck, as there is one CPU, say. If
  * those of another session move, and still none of this one's, it is the latter; where there are none, as no
  * program runs, it is taken for that. If they do not move, the other session is left as it is: the consumer
- * daemon would not end it.
+ * daemon would not end it. @silent: a daemon does not answer, which the status names, and would be waited
+ * for.
  */
-static enum probed find_out(struct keeper *keeper, GArray *stuck)
+static enum probed find_out(struct keeper *keeper, GArray *stuck, bool *silent)
 {
 	enum probed probed;
 
-	/* or else it would be waited for; the status names it */
-	if (!wellness_all_answer(keeper->config))
+	*silent = !wellness_all_answer(keeper->config);
+	if (*silent)
 		return PROBED_FAILED;
 	if (!begin_mute(keeper))
 		return PROBED_STILL;
@@ -546,6 +548,7 @@ static void show_kernel(struct keeper *keeper)
 bool keeper_stands_still(struct keeper *keeper)
 {
 	g_autoptr(GArray) stuck = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
+	bool silent = false;
 	enum probed probed;
 
 	keeper->stands_still = false;
@@ -555,14 +558,14 @@ bool keeper_stands_still(struct keeper *keeper)
 	if (probed == PROBED_STILL && (keeper->again || livereader_grows(keeper->live)))
 		probed = PROBED_MOVES;
 	if (probed == PROBED_STILL)
-		probed = find_out(keeper, stuck);
+		probed = find_out(keeper, stuck, &silent);
 	if (probed == PROBED_KERNEL) {
 		show_kernel(keeper);
 		keeper->use_files = keeper->again = true; /* and so nobody asks the session daemon */
 		return false;
 	}
 	if (probed != PROBED_STUCK)
-		return go_on(keeper, probed == PROBED_STILL);
+		return go_on(keeper, probed == PROBED_STILL, silent);
 	keeper->again = false; /* it would not help */
 	show_stuck(keeper, stuck);
 	if (clock_monotonic() >= keeper->replace_next)
@@ -576,12 +579,13 @@ bool keeper_looks_aside(struct keeper *keeper, bool *at_once)
 {
 	g_autoptr(GArray) stuck = g_array_new(FALSE, TRUE, sizeof(struct viewer_stream));
 	enum probed probed;
+	bool silent;
 
 	if (clock_monotonic() < keeper->look_next)
 		return false;
 	probed = probe_twice(keeper, stuck);
 	if (probed == PROBED_STILL)
-		probed = find_out(keeper, stuck);
+		probed = find_out(keeper, stuck, &silent);
 	keeper->look_next = clock_monotonic() + LOOK_PAUSE_NS;
 	if (probed == PROBED_FAILED)
 		return false;

@@ -68,6 +68,7 @@ def test_consumer_is_stopped(node, receiver):
         is_not_ready(node, "lttng-consumerd is stopped or hangs")
     is_over(node)
     check_all(node, receiver, load)
+    assert "lttng-relayd does not send" not in node.agent.log()
 
 
 def test_consumer_is_stopped_while_nothing_is_recorded(node, receiver):
