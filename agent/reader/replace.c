@@ -133,14 +133,34 @@ static bool has_other(struct keeper *keeper)
 	return false;
 }
 
+static void destroy_other(struct keeper *keeper)
+{
+	struct session *session = session_adopt(keeper->config, progress_next(keeper->progress));
+
+	session_destroy(session);
+	session_free(session);
+	lose_other(keeper);
+}
+
+/* Whether the session that is there is the one to take over: one that records nothing yet may be of before
+ * the settings were changed, or ring buffers were to grow. */
+static bool is_of_use(const struct keeper *keeper)
+{
+	return progress_may_both_record(keeper->progress) ||
+	       session_has_settings(keeper->config, progress_next(keeper->progress));
+}
+
 /* Makes the session that is to take over, unless it is there. */
 static bool make_other(struct keeper *keeper, char *error, size_t error_size)
 {
 	struct session_identity identity = {0};
 	char name[256];
 
-	if (has_other(keeper))
-		return true;
+	if (has_other(keeper)) {
+		if (is_of_use(keeper))
+			return true;
+		destroy_other(keeper);
+	}
 	if (!has_room(keeper, error, error_size))
 		return false;
 	if (!keeper_find_name(keeper, name, sizeof(name))) {
@@ -173,11 +193,7 @@ static bool lacks_buffers(const struct keeper *keeper)
 
 static bool discard_other(struct keeper *keeper, char *error, size_t error_size)
 {
-	struct session *session = session_adopt(keeper->config, progress_next(keeper->progress));
-
-	session_destroy(session);
-	session_free(session);
-	lose_other(keeper);
+	destroy_other(keeper);
 	g_strlcpy(error,
 		"somebody's buffers found no room in " SHAREDMEMORY_FOLDER ", which is full: make room there",
 		error_size);

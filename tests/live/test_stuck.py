@@ -17,6 +17,7 @@ from rig.node import WHOLE_STACKS
 from rig.process import exactly, wait_until
 from rig.proxy import Proxy
 from rig.users import start_as
+from test_reload import Reloader
 from test_users import share
 
 pytestmark = pytest.mark.as_root("only root may run programs as other users")
@@ -252,6 +253,25 @@ def test_everywhere(node, receiver):
         ledger = node.ledger()
         assert (replaced(node), ledger.packets_lost, ledger.sessions_lost) == (1, os.cpu_count(), 0)
     check_whole(node, receiver, 2, 200)
+
+
+@pytest.mark.stuck("an event in whose middle a program died")
+def test_other_settings_meanwhile(node, receiver):
+    """A session that was begun to find out what stands still, and has the settings of before, does not take over."""
+    share(node)
+    reloader = Reloader(node, receiver.port, session=KEEP, events={"names": ""})
+    mine = load(node, CULPRIT, 1, "-n", 10**6, "-r", 500)
+    node.wait_ledger(lambda ledger: ledger.sent > 100, 20, "the first spans")
+    die_everywhere(node)
+    wait_until(lambda: "blkin-2" in sessions_of(node), 20, "another session", 0.05)
+    os.kill(node.reader_pid(), signal.SIGKILL)
+    reloader.edit("events", "names", "foreign:*")
+    wait_until(lambda: "has changed: a new session" in node.agent.log(), 30, "the change to be seen")
+    wait_until(lambda: len(sessions_of(node)) == 1 and len(node.session_folders()) == 1, 30, "the old sessions to be gone")
+    live_again(node, 0)
+    assert node.agent.log().count("has changed: a new session") == 1, node.agent.log()
+    assert node.ledger().sessions_lost == 0
+    end_load(mine)
 
 
 @pytest.mark.stuck("an event in whose middle a program died")
