@@ -74,29 +74,42 @@ static void say_why_closed(const char *path, const GError *error)
 		log_error("%s", error->message);
 }
 
-/* The sessions that have folders, the newest first. */
+/* Adds those of a host, the folder @host. What else is there is none. */
+static void list_host(const struct config *config, const char *host, GArray *sessions)
+{
+	g_autofree char *path = g_build_filename(config->relay_output, host, NULL);
+	g_autoptr(GError) error = NULL;
+	GDir *list = g_dir_open(path, 0, &error);
+	const char *entry;
+
+	if (!list && !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOTDIR))
+		say_why_closed(path, error);
+	while (list && (entry = g_dir_read_name(list))) {
+		struct session_identity identity = {0};
+
+		if (!read_folder(entry, config, &identity))
+			continue;
+		g_strlcpy(identity.host, host, sizeof(identity.host));
+		g_array_append_val(sessions, identity);
+	}
+	if (list)
+		g_dir_close(list);
+}
+
+/* The sessions that have folders, the newest first: also by names that this host had before. */
 static GArray *list_sessions(const struct config *config)
 {
-	char host[256] = "";
-	g_autofree char *path = NULL;
+	const char *path = config->relay_output, *host;
 	g_autoptr(GError) error = NULL;
 	GArray *sessions = g_array_new(FALSE, TRUE, sizeof(struct session_identity));
-	const char *entry;
-	GDir *list;
+	GDir *list = g_dir_open(path, 0, &error);
 
-	gethostname(host, sizeof(host) - 1);
-	path = g_build_filename(config->relay_output, host, NULL);
-	list = g_dir_open(path, 0, &error);
 	if (!list) {
 		say_why_closed(path, error);
 		return sessions;
 	}
-	while ((entry = g_dir_read_name(list))) {
-		struct session_identity identity = {0};
-
-		if (read_folder(entry, config, &identity))
-			g_array_append_val(sessions, identity);
-	}
+	while ((host = g_dir_read_name(list)))
+		list_host(config, host, sessions);
 	g_dir_close(list);
 	g_array_sort(sessions, compare_newest_first);
 	if (sessions->len > FOLDERS_MAX)

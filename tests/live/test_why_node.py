@@ -15,6 +15,7 @@ from rig.load import KEEP
 from rig.process import NO_OVERRIDE, Trouble, wait_until
 from rig.whystory import Story
 from test_around import AROUND
+from test_dead import fixture_rename  # noqa: F401 (a fixture)
 from test_events_live import start
 from test_events_session import TICKS
 from test_reload import Reloader
@@ -117,6 +118,16 @@ def test_ended_early(node, receiver):
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         assert end_while_it_looks(node, trace, number) == 1, number
         assert os.listdir(node.path("tmp")) == [], number
+    assert node.agent.stop() == 0
+
+
+def test_host_is_renamed(node, receiver, rename):
+    """The relay has the session by the name that the host had when it was made."""
+    os.makedirs(node.path("tmp"))
+    start(node, receiver, events=TICKS)
+    trace = node.run([AROUND]).split()[0]
+    rename("renamed")
+    wait_until(lambda: why(node, trace).stdout.count("\n") == 2, 30, "both spans to be there", 0.5, promised=True)
     assert node.agent.stop() == 0
 
 
