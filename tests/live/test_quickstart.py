@@ -2,6 +2,7 @@
 """What quickstart says to who has just begun: when it is interrupted, when Zipkin cannot be had, and where to go from there."""
 
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -74,6 +75,23 @@ def test_fetch_that_fails(tmp_path, maven):
         "io.zipkin:zipkin-server:jar:exec:3.6.1 from/to central (https://repo.maven.apache.org/maven2): repo.maven.apache.org: "
         "Temporary failure in name resolution",
     ]
+
+
+def test_builds_no_tests(tmp_path):
+    """What is built is what the tour runs, and what an installation has: with the options that the pages, too, have for that."""
+    with open(os.path.join(TOP, "quickstart"), encoding="utf-8") as file:
+        options = re.search(r'^build "\$folder"((?: -D\S+)*)', file.read(), re.MULTILINE)[1].split()
+    with open(os.path.join(TOP, "doc/operate.md"), encoding="utf-8") as file:
+        commands = re.findall(r"^    meson setup (.*) && ninja", file.read(), re.MULTILINE)
+    assert len(commands) == 2 and all(set(options) <= set(command.split()) for command in commands), commands
+    environment = dict(os.environ, PATH="/usr/bin:/bin")
+    subprocess.run(["meson", "setup", *options, tmp_path, TOP], check=True, capture_output=True, env=environment)
+    shown = subprocess.run(["meson", "introspect", "--targets", tmp_path], check=True, capture_output=True, text=True, env=environment).stdout
+    built = {os.path.relpath(path, tmp_path) for target in json.loads(shown) if target["build_by_default"] for path in target["filename"]}
+    assert not [path for path in built if path.startswith("tests/")]
+    with open(os.path.join(TOP, "scripts/tour.py"), encoding="utf-8") as file:
+        run = re.findall(r"(?:built\(|node\.run\(\[)\"([\w/]+)\"", file.read())
+    assert len(run) >= 3 and {*run, "agent/blkin-agent", "agent/blkin-reader", "agent/blkin-canary"} <= built
 
 
 def test_what_was_fetched_stays(tmp_path):
