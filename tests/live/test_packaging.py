@@ -26,6 +26,27 @@ def test_units_use_variables_that_are_set():
         assert used <= set(re.findall(r"^Environment=(\w+)=", text, re.MULTILINE)), unit
 
 
+def test_configuration_is_installed_for_all_or_not_at_all(tmp_path):
+    """Where every agent looks for it, which is not below a prefix that some user chose, but in a folder that a package is made of."""
+    def install(**variables):
+        command = [os.path.join(TOP, "conf/install-conf"), os.path.join(TOP, "conf/agent.conf")]
+        subprocess.run(command, check=True, env={"PATH": os.environ["PATH"], **variables})
+
+    assert 'CONFIG_DEFAULT_FILE "/etc/blkin/agent.conf"' in read("agent/config/config.h")
+    there = "/etc/blkin/agent.conf"
+    was = os.path.exists(there)
+    install(MESON_INSTALL_PREFIX=str(tmp_path))
+    assert os.path.exists(there) == was and os.listdir(tmp_path) == []
+    path = tmp_path / "root/etc/blkin/agent.conf"
+    for prefix in ("/usr", "/opt/blkin"):
+        install(MESON_INSTALL_PREFIX=prefix, DESTDIR=str(tmp_path / "root"))
+        assert path.read_text(encoding="utf-8") == read("conf/agent.conf") and path.stat().st_mode & 0o777 == 0o644
+        path.unlink()
+    path.write_text("an administrator's\n")
+    install(MESON_INSTALL_PREFIX="/usr", DESTDIR=str(tmp_path / "root"))
+    assert path.read_text(encoding="utf-8") == "an administrator's\n"
+
+
 def test_changelogs():
     """One is made of the other, and both begin with the version that is built."""
     made = subprocess.run([os.path.join(TOP, "scripts/debian-changelog")], capture_output=True, text=True, check=True).stdout
