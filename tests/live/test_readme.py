@@ -102,6 +102,20 @@ def test_cpp(node, machine):
     assert spans["answer"].parent_id == spans["ask"].id and spans["look up"].parent_id == spans["answer"].id
 
 
+def test_cpp_threads(node, machine):
+    """The page's request that passes two threads: a span that is handed over, and the context for a part of it."""
+    receiver = Receiver(node, free_port()).start()
+    node.start_agent(receiver.port)
+    command = re.search(r"^    (c\+\+ .* asked)$", INSTRUMENT, re.MULTILINE)[1].replace("asked", "handed")
+    (machine.folder / "handed.cpp").write_text(re.search(r"```cpp\n(// handed\.cpp.*?)```", INSTRUMENT, re.DOTALL)[1])
+    machine(" ".join([command, "-std=c++17 -pthread -Wall -Wextra -Werror", *sanitizer_flags()]))
+    node.run([str(machine.folder / "handed")])
+    receiver.wait_for(2)
+    spans = {span.name: span for span in receiver.spans()}
+    assert set(spans) == {"request", "part"} and spans["part"].parent_id == spans["request"].id
+    assert "answered" in [annotation.value for annotation in spans["request"].annotations]
+
+
 def test_sudo():
     """What is answered to root and group blkin only is typed with it, unless a user's own agent is asked."""
     private = re.compile(r"blkin (status|page|top|tail|spool|report|validate --connect|sampling (1/|off|default))")
