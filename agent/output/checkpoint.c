@@ -131,10 +131,13 @@ static bool take_up_ahead(struct checkpoint *checkpoint)
 static bool take_up(struct checkpoint *checkpoint, const struct buffer *data)
 {
 	struct unpacker from = unpacker_of(data->data, data->size), position = unpack_bytes(&from);
+	bool forgotten = position.at == position.end; /* nothing is left to be read, but there are counts */
 
-	if (position.failed || !(take_up_ahead(checkpoint) || take_up_reached(checkpoint, from)))
+	if (position.failed ||
+		!((!forgotten && take_up_ahead(checkpoint)) || take_up_reached(checkpoint, from)))
 		return false;
-	set(&checkpoint->holding, 1, position.at, (size_t)(position.end - position.at));
+	if (!forgotten)
+		set(&checkpoint->holding, 1, position.at, (size_t)(position.end - position.at));
 	return true;
 }
 
@@ -379,12 +382,33 @@ void checkpoint_write(struct checkpoint *checkpoint, bool sync)
 	checkpoint_release(checkpoint);
 }
 
+/* An empty position, so that the next run begins anew, and the ledger, which goes on. Returns 0, or errno. */
+static int write_forgotten(struct checkpoint *checkpoint)
+{
+	struct buffer *out = &checkpoint->out;
+	int failure;
+
+	out->size = 0;
+	pack_u32(out, 0);
+	put_reached(checkpoint, out);
+	failure = checkpoint_file_write(checkpoint->file, out->data, out->size, true);
+	buffer_empty(out, CHECKPOINT_KEPT_SIZE);
+	return failure;
+}
+
 void checkpoint_forget(struct checkpoint *checkpoint)
 {
-	int failure = checkpoint->file ? checkpoint_file_remove(checkpoint->file) : 0;
+	int failure = 0;
 
+	checkpoint_hold(checkpoint);
+	checkpoint->holding.number = checkpoint->marked.number = checkpoint->newest.number = 0;
+	checkpoint->reached.size = 0;
 	if (checkpoint->ahead)
 		checkpoint_file_remove(checkpoint->ahead);
+	/* one that stayed would have the next run read again */
+	if (checkpoint->file && write_forgotten(checkpoint) != 0)
+		failure = checkpoint_file_remove(checkpoint->file);
+	checkpoint_release(checkpoint);
 	if (failure)
 		log_warning("the checkpoint in `state-directory` cannot be removed: %s", g_strerror(failure));
 }

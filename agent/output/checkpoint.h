@@ -65,7 +65,7 @@ bool checkpoint_settle(struct checkpoint *checkpoint, uint64_t *number, int64_t 
  * memory, if @sync. A failure is logged. Any thread. */
 void checkpoint_write(struct checkpoint *checkpoint, bool sync);
 
-/* Nothing is left to be read: the next run finds nothing. */
+/* Nothing is left to be read: the next run finds no position, and the ledger. */
 void checkpoint_forget(struct checkpoint *checkpoint);
 
 #endif

@@ -129,7 +129,7 @@ def test_settings_change(node, receiver):
 
 
 def test_keep_changes_to_no(node, receiver):
-    """Then a stop ends the session that was kept, and leaves nothing."""
+    """Then a stop ends the session that was kept, and leaves nothing but the counts."""
     node.start_agent(receiver.port, session=KEEP)
     node.agent.stop()
     assert "blkin" in node.lttng("list")
@@ -139,8 +139,11 @@ def test_keep_changes_to_no(node, receiver):
     receiver.wait_for(1000)
     check_load(receiver.spans(), 1, 1, 1000)
     assert node.session_folders() == []
-    assert [os.path.getsize(path) for path in checkpoints(node)] == [0, 0]
     assert "blkin" not in node.lttng("list")
+    node.start_agent_again()
+    events = node.status()["events"]
+    assert events["read"] == 1000 and events["again"] == 0 and node.status()["sessions_lost"] == 0
+    assert node.agent.stop() == 0 and len(receiver.spans()) == 1000
 
 
 def test_a_second_agent(node, receiver):

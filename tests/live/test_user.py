@@ -173,6 +173,46 @@ def test_again_and_again(user, collector):
         assert len(relay_folders(user)) <= 1, relay_folders(user)
 
 
+def test_counts_go_on(user, collector):
+    """A stop ends the session, and not the counts; what was acknowledged stays so."""
+    state = lambda: json.loads(user.run("cli/blkin", "status", "--user", "--json"))
+    for number in range(2):
+        agent = user.start_agent()
+        assert state()["events"]["read"] == 100 * number and bool(state()["acknowledged"]) == bool(number)
+        user.run(LOAD, "-n", 100)
+        collector.wait_for(100 * (number + 1))
+        user.run("cli/blkin", "status", "--user", "--acknowledge")
+        assert agent.stop() == 0
+        assert f"stopped: {100 * (number + 1)} events read, {100 * (number + 1)} of {100 * (number + 1)} spans delivered" in agent.log()
+        assert len(collector.spans()) == 100 * (number + 1)
+
+
+@pytest.mark.parametrize("spool", ["1G", "0"])
+def test_counts_of_what_was_not_delivered(bare_node, user, spool):
+    """They go on, too: what a stop stored is delivered, and what it dropped stays dropped, each once."""
+    port = free_port()
+    user.configure(f"[output]\nserver = 127.0.0.1:{port}\nspool-size = {spool}\n[session]\nmemory = 4M\n[agent]\nstop-timeout = 1s\n")
+    state = lambda: json.loads(user.run("cli/blkin", "status", "--user", "--json"))
+
+    def rows():
+        return {row: count for row, count in state()["spans"].items() if count and row in ("made", "taken", "spooled", "recovered", "sent")}
+
+    agent = user.start_agent()
+    user.run(LOAD, "-n", 100)
+    wait_until(lambda: state()["spans"]["made"] == 100, 10, "all to be read")
+    agent.stop()
+    agent = user.start_agent()
+    left = {"made": 100, "taken": 100}
+    assert rows() == (left | {"spooled": 100} if spool != "0" else left)
+    assert state()["spans"]["dropped"]["shutdown"] == (100 if spool == "0" else 0)
+    receiver = Receiver(bare_node, port).start()
+    user.run(LOAD, "-n", 100)
+    wanted = 100 if spool == "0" else 200
+    receiver.wait_for(wanted)
+    wait_until(lambda: rows() == {"made": 200, "taken": 200, "sent": wanted}, 10, "all to be counted")
+    assert agent.stop() == 0 and len(receiver.spans()) == wanted
+
+
 def relay_folders(user):
     relay = os.path.join(user.home, ".local/state/blkin/relay")
     return [name for host in os.listdir(relay) for name in os.listdir(os.path.join(relay, host))]

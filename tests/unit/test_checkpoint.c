@@ -200,14 +200,35 @@ START_TEST(written_ahead)
 	checkpoint_write(checkpoint, false);
 	reopen();
 	ck_assert_uint_eq(reached(), 4);
-	/* what is ahead of no checkpoint counts for nothing */
+	/* what is ahead of one that was forgotten counts for nothing */
 	add_to(to, 1, 30);
 	checkpoint_forget(checkpoint);
+	add_to(to, 1, 30);
 	reopen();
-	ck_assert_uint_eq(checkpoint_reached(checkpoint)->size, 0);
+	ck_assert_uint_eq(reached(), 0);
 	checkpoint_write(checkpoint, false);
 	reopen();
 	ck_assert_uint_eq(reached(), 0);
+}
+END_TEST
+
+/* With `keep = no` a stop ends the session, and nothing is left to be read; the counts go on. */
+START_TEST(forgotten_but_counted)
+{
+	struct ledger rows;
+
+	reach(2);
+	offer(1, "first");
+	ck_assert(checkpoint_settle(checkpoint, &number, &cost));
+	checkpoint_forget(checkpoint);
+	ledger_read(&rows);
+	ck_assert_int_ge(rows.row[EVENTS_READ], 1);
+	ck_assert_int_eq(found_read(), rows.row[EVENTS_READ]);
+	assert_newest(0, "", true);
+	ck_assert_uint_eq(reached(), 0);
+	/* of a run that is killed before it has read anything */
+	reopen();
+	assert_newest(0, "", true);
 }
 END_TEST
 
@@ -332,6 +353,7 @@ int main(void)
 	tcase_add_test(cases, newest_and_holding);
 	tcase_add_test(cases, names_of_hosts);
 	tcase_add_test(cases, written_ahead);
+	tcase_add_test(cases, forgotten_but_counted);
 	tcase_add_test(cases, written_ahead_of_other_outlets);
 	tcase_add_test(cases, written_ahead_of_what_waited);
 	tcase_add_test(cases, what_is_safe);
