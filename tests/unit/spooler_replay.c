@@ -149,12 +149,19 @@ START_TEST(test_pace)
 }
 END_TEST
 
+static enum drain_state paced(const struct drain *drain, int64_t left, int64_t now)
+{
+	int64_t seconds;
+
+	return drain_look(drain, left, now, true, &seconds);
+}
+
 static void assert_drain(
 	const struct drain *drain, int64_t left, int64_t now, enum drain_state state, int64_t is)
 {
 	int64_t seconds = -1;
 
-	ck_assert_int_eq(drain_look(drain, left, now, &seconds), state);
+	ck_assert_int_eq(drain_look(drain, left, now, false, &seconds), state);
 	ck_assert_int_ge(seconds, is - 2);
 	ck_assert_int_le(seconds, is + 2);
 }
@@ -171,6 +178,8 @@ START_TEST(test_drain)
 		drain_note(&drain, true, left, now);
 	ck_assert_uint_eq(drain.count, 2);
 	assert_drain(&drain, left, now, DRAIN_STOPPED, -1);
+	ck_assert_int_eq(paced(&drain, left, now), DRAIN_BEGINS);
+	ck_assert_int_eq(paced(&drain, left + 1, now), DRAIN_STOPPED);
 	for (int i = 0; i < 300; i++, now += 100 * NS_PER_MS) /* then 1000 a second */
 		drain_note(&drain, true, left -= 100, now);
 	assert_drain(&drain, left, now, DRAIN_KNOWN, 71);
@@ -242,6 +251,28 @@ START_TEST(test_says_when_it_will_be_empty)
 	queue_set_delivering(queue, true);
 	take_until(all_sent, NULL);
 	wait_until(is_drained);
+	stop();
+}
+END_TEST
+
+/* A batch may be the pace's for minutes: the rest waits for that, and not for the collector. */
+START_TEST(test_pace_has_not_stopped)
+{
+	start(64 * MIB, 1, 1);
+	push(3, 100);
+	queue_set_delivering(queue, false);
+	wait_until(all_stored);
+	queue_set_busy(queue);
+	pace_until = clock_monotonic() + 4 * NS_PER_SECOND; /* until it counts as away */
+	wait_until(time_is_over);
+	sent(take_one(), NULL);
+	queue_set_delivering(queue, true);
+	pace_until = clock_monotonic() + 4 * NS_PER_SECOND;
+	wait_until(time_is_over);
+	ck_assert_int_eq(row(SPANS_SPOOLED), 2 * SPANS);
+	ck_assert_int_eq(drain_state(), DRAIN_BEGINS);
+	queue_set_delivering(queue, false);
+	wait_until(drain_stopped);
 	stop();
 }
 END_TEST
@@ -465,6 +496,7 @@ TCase *spooler_replay_cases(void)
 	tcase_add_test(tcase, test_pace);
 	tcase_add_test(tcase, test_drain);
 	tcase_add_test(tcase, test_says_when_it_will_be_empty);
+	tcase_add_test(tcase, test_pace_has_not_stopped);
 	tcase_add_test(tcase, test_prefetch_is_bounded);
 	tcase_add_loop_test(tcase, test_from_a_full_disk, 0, 3);
 	tcase_add_test(tcase, test_from_a_full_disk_after_a_restart);

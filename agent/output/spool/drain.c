@@ -28,7 +28,8 @@ void drain_note(struct drain *drain, bool delivering, int64_t left, int64_t now)
 	drain->count += drain->count < DRAIN_SAMPLES;
 }
 
-enum drain_state drain_look(const struct drain *drain, int64_t left, int64_t now, int64_t *seconds)
+enum drain_state drain_look(
+	const struct drain *drain, int64_t left, int64_t now, bool paced, int64_t *seconds)
 {
 	unsigned first = (drain->next + DRAIN_SAMPLES - drain->count) % DRAIN_SAMPLES;
 	double gone, needed;
@@ -39,7 +40,7 @@ enum drain_state drain_look(const struct drain *drain, int64_t left, int64_t now
 		return DRAIN_BEGINS;
 	gone = (double)(drain->sample[first].left - left);
 	if (gone <= 0)
-		return DRAIN_STOPPED;
+		return gone < 0 || !paced ? DRAIN_STOPPED : DRAIN_BEGINS;
 	needed = (double)left / gone * (double)(now - drain->sample[first].at) / NS_PER_SECOND;
 	*seconds = needed < (double)SECONDS_MAX ? (int64_t)needed + 1 : SECONDS_MAX;
 	return DRAIN_KNOWN;

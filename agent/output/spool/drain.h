@@ -37,7 +37,12 @@ void drain_restart(struct drain *drain);
  */
 void drain_note(struct drain *drain, bool delivering, int64_t left, int64_t now);
 
-/* How things are at @now; with DRAIN_KNOWN, @seconds says how long it will take. */
-enum drain_state drain_look(const struct drain *drain, int64_t left, int64_t now, int64_t *seconds);
+/*
+ * How things are at @now; with DRAIN_KNOWN, @seconds says how long it will take. If it is @paced, which may
+ * take long for a batch, it has not stopped where nothing was delivered: only where there is more than
+ * before.
+ */
+enum drain_state drain_look(
+	const struct drain *drain, int64_t left, int64_t now, bool paced, int64_t *seconds);
 
 #endif

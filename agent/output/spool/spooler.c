@@ -43,6 +43,12 @@ static bool is_away(const struct backlog *backlog, int64_t now)
 	return !backlog->delivering && now - backlog->since > AWAY_NS;
 }
 
+/* The pace is what has the rest wait, or was a moment ago: what it let go is on its way. */
+static bool is_paced(const struct spooler *spooler, const struct backlog *backlog, int64_t now)
+{
+	return backlog->delivering && spooler->waited_at && now - spooler->waited_at <= AWAY_NS;
+}
+
 /* How long the delivery of what is on disk will take. */
 static enum drain_state look_at_drain(
 	struct spooler *spooler, const struct backlog *backlog, int64_t *seconds)
@@ -54,7 +60,7 @@ static enum drain_state look_at_drain(
 		drain_restart(&spooler->drain);
 	else
 		drain_note(&spooler->drain, backlog->delivering, left, now);
-	state = drain_look(&spooler->drain, left, now, seconds);
+	state = drain_look(&spooler->drain, left, now, is_paced(spooler, backlog, now), seconds);
 	return state == DRAIN_BEGINS && !backlog->delivering ? DRAIN_STOPPED : state;
 }
 

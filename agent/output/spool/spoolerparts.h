@@ -29,6 +29,7 @@ struct spooler {
 	int64_t looked_at;      /* for the files */
 	int64_t deleted_at;     /* the last deletion */
 	bool paced;             /* it has begun at all */
+	int64_t waited_at;      /* when the pace had something wait the last time; 0: never */
 	unsigned paced_returns; /* the pace began then: the backlog's `returns` */
 	int64_t last_id;        /* that was read for replay */
 	unsigned under_way;     /* batches read, and not deleted */

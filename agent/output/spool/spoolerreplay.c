@@ -102,9 +102,15 @@ void spooler_replay(struct spooler *spooler, const struct backlog *backlog, int6
 		pace_restart(&spooler->pace, now, backlog->fresh_released);
 	spooler->paced_returns = backlog->returns;
 	spooler->paced = true;
-	while (spooler_has_more(spooler) && latest.replay_bytes < ahead(spooler, &latest) &&
-		pace_step(&spooler->pace, now, latest.fresh_released) && replay_some(spooler, &latest))
+	while (spooler_has_more(spooler) && latest.replay_bytes < ahead(spooler, &latest)) {
+		if (!pace_step(&spooler->pace, now, latest.fresh_released)) {
+			spooler->waited_at = now;
+			return;
+		}
+		if (!replay_some(spooler, &latest))
+			return;
 		backlog_look(spooler->queue, &latest);
+	}
 }
 
 void spooler_probe(struct spooler *spooler, const struct backlog *backlog)
