@@ -139,19 +139,37 @@ static void put_rows(struct buffer *out, struct told output, int64_t pending)
 		out, rows, "asked", "  traces    {asked} spans kept, as other agents keep their traces\n");
 }
 
-/* The file of a spool does not get smaller as it is emptied. */
-static void put_spool(struct buffer *out, struct told spool)
+/* How much is in it, and what becomes of that. @kind: of what, a plural. */
+static void put_stored(struct buffer *out, struct told spool, const char *kind)
 {
 	static const struct told_words drains[] = {{"stopped", ", not draining"},
 		{"begins", ", being delivered"}, {"drains", ", delivered in about {drain_seconds|age}"}, {0}};
+	int64_t count = told_number(spool, "spans");
+	char items[16];
+
+	words_copy(items, sizeof(items), (const uint8_t *)kind, strlen(kind));
+	if (count == 1 && g_str_has_suffix(items, "s"))
+		items[strlen(items) - 1] = '\0';
+	buffer_printf(out, "%" PRId64 " %s", count, items);
+	told_put_by(out, spool, "drain", drains);
+}
+
+/* The file of a spool does not get smaller as it is emptied: so its size says nothing of what is in it. */
+static void put_spool(struct buffer *out, struct told spool, const char *kind)
+{
+	bool known = told_has(spool, "bytes") && told_is(spool, "state", "ok");
 
 	if (told_is(spool, "state", "none"))
 		return;
-	told_put(out, spool, "  spool     {bytes|size} of {max_bytes|size}");
-	if (told_has(spool, "bytes") && told_is(spool, "state", "ok") && !told_has(spool, "batches"))
-		told_put(out, spool, ", empty");
-	told_put_by(out, spool, "drain", drains);
-	told_put(out, spool, "\n");
+	told_put(out, spool, "  spool     ");
+	if (told_has(spool, "batches")) {
+		put_stored(out, spool, kind);
+		told_put(out, spool, "; its file has {bytes|size} of {max_bytes|size}\n");
+	} else {
+		told_put(out, spool,
+			known ? "empty (its file has {bytes|size} of {max_bytes|size})\n"
+			      : "its file has {bytes|size} of {max_bytes|size}\n");
+	}
 	told_put_if(out, spool, "error", "  {error}\n");
 }
 
@@ -185,7 +203,7 @@ void state_put_outputs(struct buffer *out, struct told state)
 		put_share(out, output);
 		put_rows(out, output, pending);
 		told_put(out, output, "  queue     {queue_bytes|size} of {max_queue_bytes|size}\n");
-		put_spool(out, told_at(output, "spool"));
+		put_spool(out, told_at(output, "spool"), told_text(output, "kind"));
 		put_latency(out, output);
 	}
 	if (!count)

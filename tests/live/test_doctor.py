@@ -88,7 +88,7 @@ def test_all_is_well(node, receiver):
     code, text = status(node, "--socket", node.socket)
     assert code == 0 and text.endswith("\nto do\n  nothing\n")
     assert "collecting  yes, from 2 programs, for " in text and ", last event " in text
-    assert re.search(r"\n  queue     [\d.]+( [KM]iB)? of 32 MiB\n  spool     [\d.]+ [KM]iB of 1 GiB, empty\n", text), text
+    assert re.search(r"\n  queue     [\d.]+( [KM]iB)? of 32 MiB\n  spool     empty \(its file has [\d.]+ [KM]iB of 1 GiB\)\n", text), text
     told = node.status()
     assert (told["programs"], told["programs_with_blkin"]) == (2, 2) and told["last_event_seconds"] <= 2
 

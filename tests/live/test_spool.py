@@ -112,11 +112,11 @@ def test_says_when_it_will_be_empty(node, slow):
 
     receiver = Receiver(node, free_port())
     node.start_agent(receiver.port, **sections)
-    wait_until(lambda: line().endswith(" of 1 GiB, empty"), 10, "the spool to be open")
+    wait_until(lambda: line().startswith("  spool     empty (its file has "), 10, "the spool to be open")
     assert node.status()["spool"]["drain_seconds"] is None
     node.run([LOAD, "-n", total])
     node.wait_ledger(lambda ledger: ledger.spooled == total, 30, "all to be in the spool")
-    wait_until(lambda: line().endswith(", not draining"), 10, "the collector to count as away")
+    wait_until(lambda: line().startswith(f"  spool     {total} spans, not draining; its file has "), 10, "the collector to count as away")
     assert node.status()["spool"]["drain_seconds"] is None and drain not in node.metrics()
     receiver.start()
     wait_until(lambda: node.status()["spool"]["drain_seconds"] is not None, 20, "the time that it will take")
@@ -126,7 +126,7 @@ def test_says_when_it_will_be_empty(node, slow):
     metric = node.metrics()[drain]
     soon = node.status()["spool"]["drain_seconds"]
     assert 0.8 * min(soon, told) - 2 <= metric <= 1.25 * max(soon, told) + 2
-    assert re.search(r" of 1 GiB, delivered in about \d+ s$", line()), line()
+    assert re.search(r"  spool     \d+ spans, delivered in about \d+ s; its file has .* of 1 GiB$", line()), line()
     node.wait_ledger(lambda ledger: ledger.idle(), 60, "all to be delivered")
     took = time.monotonic() - begun
     print(f"took {took:.1f} s")
@@ -134,7 +134,7 @@ def test_says_when_it_will_be_empty(node, slow):
     # times less than the last seconds promise, which other load may have slowed down to a half
     assert 0.5 * took - 1 <= told <= (1 + took / 5 if slow == "pace" else 1.6) * took + 2, (told, took)
     assert slow == "limit" or left / took <= rate, f"{left} in {took:.1f} s: that is no pace"
-    wait_until(lambda: line().endswith(" of 1 GiB, empty"), 5, "nothing to be left")
+    wait_until(lambda: line().startswith("  spool     empty (its file has "), 5, "nothing to be left")
     assert node.status()["outputs"][0]["spool"]["drain_seconds"] is None and drain not in node.metrics()
     receiver.program.kill()
 

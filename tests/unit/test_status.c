@@ -105,7 +105,7 @@ START_TEST(sizes)
 	status.outputs[0].queue_limit = 32 << 20;
 	status.outputs[0].spool.bytes = 67001 << 10;
 	status.outputs[0].spool.max_bytes = 1 << 30;
-	expect("  queue     0 of 32 MiB\n  spool     65.4 MiB of 1 GiB\n");
+	expect("  queue     0 of 32 MiB\n  spool     its file has 65.4 MiB of 1 GiB\n");
 }
 END_TEST
 
@@ -115,11 +115,14 @@ START_TEST(spool_file)
 	struct spooler_state *spool = &status.outputs[0].spool;
 
 	*spool = (struct spooler_state){.ok = true, .bytes = 4 << 20, .max_bytes = 1 << 30};
-	expect("  spool     4 MiB of 1 GiB, empty\n");
-	spool->batches = 1;
-	expect("  spool     4 MiB of 1 GiB\n");
+	expect("  spool     empty (its file has 4 MiB of 1 GiB)\n");
+	spool->batches = spool->spans = 1;
+	expect("  spool     1 span; its file has 4 MiB of 1 GiB\n");
+	spool->spans = 580;
+	spool->drain = DRAIN_STOPPED;
+	expect("  spool     580 spans, not draining; its file has 4 MiB of 1 GiB\n");
 	*spool = (struct spooler_state){.bytes = 4 << 20, .max_bytes = 1 << 30}; /* that is not known */
-	expect("  spool     4 MiB of 1 GiB\n");
+	expect("  spool     its file has 4 MiB of 1 GiB\n");
 }
 END_TEST
 
