@@ -101,7 +101,7 @@ static void put_output(
 	static const struct {
 		const char *row, *mark, *words;
 	} said[] = {[SERVER_STATE_DOWN] = {"above", "▲", "does not"},
-		[SERVER_STATE_UNTRIED] = {"", "·", "connected, nothing sent yet"},
+		[SERVER_STATE_UNTRIED] = {"", "·", "connected, nothing sent there yet"},
 		[SERVER_STATE_DELIVERS] = {"below", "✓", "delivers"}};
 
 	buffer_printf(out,

@@ -100,7 +100,7 @@ static void write_deliveries(struct buffer *out, const struct status *status)
 		buffer_printf(out, "; %s %s%s%s%s",
 			state == SERVER_STATE_UNTRIED ? "connected to" : "NOT delivering to",
 			count > 1 ? status->outputs[i].name : "", count > 1 ? " at " : "", uplink->server,
-			state == SERVER_STATE_UNTRIED ? ", nothing sent yet" : ": ");
+			state == SERVER_STATE_UNTRIED ? ", nothing sent there yet" : ": ");
 		if (state == SERVER_STATE_DOWN)
 			write_plain(out, uplink->error[0] ? uplink->error : "not connected yet");
 	}

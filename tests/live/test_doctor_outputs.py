@@ -302,7 +302,7 @@ def test_own_ports(node, receiver):
     assert f"[output web] sends to localhost:{port}, which is the agent's own page and metrics" in found()[0]
     assert f"[output relay] sends to 127.0.0.1:{node.relay_ports[2]}, which is LTTng's relay daemon" in found()[1]
     text = status(node, "--socket", node.socket)[1]
-    assert f"delivering  default: connected, nothing sent yet, to 127.0.0.1:{receiver.port}\n" in text
+    assert f"delivering  default: connected, nothing sent there yet, to 127.0.0.1:{receiver.port}\n" in text
     assert ": yes, to " not in text and node.status()["servers"][0]["acknowledged"] is False
     node.run([LOAD, "-n", 10])
     wait_until(lambda: node.ledger().sent == 10, 20, "spans at the right one")

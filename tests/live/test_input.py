@@ -292,7 +292,7 @@ def test_status_gives_it_lines_of_its_own(node):
     sink = IdSink(node, free_port()).start()
     port = start_agent(node, sink.port)
     said = node.run(["cli/blkin", "status", "--socket", node.socket])
-    lines = rf"\ntaking in   yes, at 127.0.0.1:{port}, from \d connections?\n  messages  0: .*\n  memory    .* of 64 MiB\ndelivering  connected, nothing sent yet, "
+    lines = rf"\ntaking in   yes, at 127.0.0.1:{port}, from \d connections?\n  messages  0: .*\n  memory    .* of 64 MiB\ndelivering  connected, nothing sent there yet, "
     assert re.search(lines, said), said
 
 

@@ -268,9 +268,22 @@ START_TEST(nothing_sent_yet)
 	struct uplink_server_state *one = server();
 
 	status.outputs[0].uplink.up = one->up = one->was_up = true;
-	expect("delivering  connected, nothing sent yet, to a:1\n");
+	expect("delivering  connected, nothing sent there yet, to a:1\n");
 	one->took = true;
 	expect("delivering  yes, to a:1\n");
+}
+END_TEST
+
+/* What the spool had already when the agent started is not of the events beside it. */
+START_TEST(from_before)
+{
+	int64_t *row = status.outputs[0].account.row;
+
+	row[SPANS_TAKEN] = row[SPANS_SPOOLED] = 7;
+	expect("  spans     7: 0 sent, 0 pending, 0 queued, 7 spooled, 0 dropped\n");
+	row[SPANS_RECOVERED] = 100;
+	row[SPANS_SPOOLED] = 107;
+	expect("  spans     107 (100 from before): 0 sent, 0 pending, 0 queued, 107 spooled, 0 dropped\n");
 }
 END_TEST
 
@@ -758,6 +771,7 @@ int main(void)
 	tcase_add_test(cases, canary_of_another);
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
 	tcase_add_test(cases, nothing_sent_yet);
+	tcase_add_test(cases, from_before);
 	tcase_add_test(cases, shares);
 	tcase_add_test(cases, balance);
 	tcase_add_test(cases, unsteady);
