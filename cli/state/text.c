@@ -53,9 +53,18 @@ static void put_buffers(struct buffer *out, struct told state)
 {
 	if (told_is_null(state, "lttng_heals"))
 		return;
-	told_put(out, state, "  buffers   {buffers.bytes|size} of ");
-	told_put_if(out, state, "buffers.more_users", "more than ");
-	told_put(out, state, "{buffers.users} user{buffers.users|s}");
+	told_put(out, state, "  buffers   ");
+	if (told_number(state, "buffers.users")) {
+		told_put(out, state, "{buffers.bytes|size} of ");
+		told_put_if(out, state, "buffers.more_users", "more than ");
+		told_put(out, state, "{buffers.users} user{buffers.users|s}");
+	} else {
+		/* the reader looks for them every now and then */
+		told_put(out, state,
+			told_is_null(state, "last_event_seconds") && !told_number(state, "events.read")
+				? "none yet"
+				: "not known yet");
+	}
 	told_put(out, state, told_has(state, "lttng_heals") ? "\n" : "; LTTng before 2.15: see blkin(1)\n");
 }
 

@@ -274,6 +274,26 @@ START_TEST(nothing_sent_yet)
 }
 END_TEST
 
+/* Whose ring buffers there are is looked for now and then: events may come before that. */
+START_TEST(buffers)
+{
+	struct user_buffers *buffers = &status.supervisor.buffers;
+
+	status.supervisor.collecting = true;
+	*buffers = (struct user_buffers){.known = true, .heals = true};
+	expect("  buffers   none yet\n");
+	status.activity.last_event = clock_monotonic();
+	expect("  buffers   not known yet\n");
+	status.activity.last_event = 0;
+	status.rows.row[EVENTS_READ] = 7;
+	expect("  buffers   not known yet\n");
+	buffers->heals = false;
+	expect("  buffers   not known yet; LTTng before 2.15: see blkin(1)\n");
+	userbuffers_add(buffers, 1000, 4 << 20);
+	expect("  buffers   4 MiB of 1 user; LTTng before 2.15: see blkin(1)\n");
+}
+END_TEST
+
 /* What the spool had already when the agent started is not of the events beside it. */
 START_TEST(from_before)
 {
@@ -772,6 +792,7 @@ int main(void)
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
 	tcase_add_test(cases, nothing_sent_yet);
 	tcase_add_test(cases, from_before);
+	tcase_add_test(cases, buffers);
 	tcase_add_test(cases, shares);
 	tcase_add_test(cases, balance);
 	tcase_add_test(cases, unsteady);
