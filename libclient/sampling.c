@@ -17,7 +17,8 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 static uint64_t program_threshold = UINT64_MAX;
-static uint64_t environment_threshold; /* 0: BLKIN_SAMPLE is not set */
+static uint64_t environment_threshold; /* 0: BLKIN_SAMPLE is not set, */
+static int environment_is_wrong;       /* or is no rate */
 static uint32_t cap;                   /* traces a second; 0: none */
 static uint64_t capped;                /* the second in the upper half, traces in it in the lower */
 /* The user's own page comes first. */
@@ -126,7 +127,8 @@ void sampling_describe(char *text, size_t size)
 	if (threshold)
 		used = snprintf(text, size, "%s, by %s", rate, who);
 	else
-		used = snprintf(text, size, "all, unless the program sets a rate");
+		used = snprintf(text, size, "all, unless the program sets a rate%s",
+			environment_is_wrong ? " (BLKIN_SAMPLE is no rate: use 1/N)" : "");
 	if (own && used > 0 && (size_t)used < size)
 		snprintf(text + used, size - (size_t)used, ", and %" PRIu64 " service%s of its own", own,
 			own == 1 ? " with a rate" : "s, each with a rate");
@@ -176,20 +178,22 @@ static void map_pages(void)
 		user_page = map_page(own);
 }
 
-/* BLKIN_SAMPLE=1/100, or =100; 0, or 1/0, records nothing. Anything else is ignored. */
+/* BLKIN_SAMPLE=1/100, or =100; 0, or 1/0, records nothing. Anything else is ignored, but for BLKIN_DEBUG. */
 static void read_environment(void)
 {
 	const char *text = getenv("BLKIN_SAMPLE");
 	unsigned long one_in;
 	char *end;
 
-	if (!text)
+	if (!text || !*text)
 		return;
 	if (strncmp(text, "1/", 2) == 0)
 		text += 2;
 	one_in = strtoul(text, &end, 10);
 	if (*text >= '0' && *text <= '9' && *end == '\0')
 		environment_threshold = one_in ? threshold_of(one_in) : SAMPLING_OFF;
+	else
+		environment_is_wrong = 1;
 }
 
 __attribute__((constructor)) static void start_sampling(void)

@@ -74,6 +74,12 @@ def test_rate_of_the_environment(bare_node, rate, words):
     assert ask(bare_node, BLKIN_SAMPLE=rate)[4] == f"{words}, by BLKIN_SAMPLE"
 
 
+@pytest.mark.parametrize("rate", ["0.5", "1/", "10%", "1/-3"])
+def test_no_rate_in_the_environment(bare_node, rate):
+    words = "all, unless the program sets a rate (BLKIN_SAMPLE is no rate: use 1/N)"
+    assert ask(bare_node, BLKIN_SAMPLE=rate)[4] == words
+
+
 def test_rate_of_the_node(bare_node):
     page = bare_node.path("sampling")
     sampling(bare_node, "1/7")
