@@ -120,7 +120,16 @@ static bool take_answer(struct question *question, int64_t limit_ms)
 	return off;
 }
 
-/* Whether the page says that nothing is recorded. */
+/* Where all are off but a few, that is how these are chosen. */
+static bool some_service_is_on(const struct sampling_page *page)
+{
+	for (uint64_t i = 0; i < page->services && i < SAMPLING_PAGE_SERVICES; i++)
+		if (page->service[i].threshold > SAMPLING_OFF)
+			return true;
+	return false;
+}
+
+/* Whether the page says that nothing is recorded, of any service. */
 static bool page_is_off(const char *path)
 {
 	g_autofree char *text = NULL;
@@ -130,7 +139,8 @@ static bool page_is_off(const char *path)
 	if (!g_file_get_contents(path, &text, &size, NULL) || size != sizeof(*page))
 		return false;
 	page = (const struct sampling_page *)text;
-	return page->magic == SAMPLING_PAGE_MAGIC && page->threshold == SAMPLING_OFF;
+	return page->magic == SAMPLING_PAGE_MAGIC && page->threshold == SAMPLING_OFF &&
+	       !some_service_is_on(page);
 }
 
 /* The page that programs look at first, and which an agent of this kind has. */

@@ -21,7 +21,7 @@ struct census {
 	char stranger[64];          /* one of them, for an example; printable */
 	int stranger_interface, interface; /* what it looks for, and what the session daemon has */
 	bool events_off;                   /* the session has none of ours enabled */
-	bool sampling_off;
+	bool sampling_off;                 /* of every service */
 };
 
 #endif

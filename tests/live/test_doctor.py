@@ -256,6 +256,11 @@ def test_sampling_is_off(node, receiver):
     node.start_agent(receiver.port)
     start_load(node, **page)
     expect(node, "sampling-off", "tells programs to record nothing", "blkin sampling default", 30, **page)
+    # all are off but some: these are chosen, and nothing is to be done
+    node.run(["cli/blkin", "sampling", "--page", node.path("sampling"), "off", "--service", "mds"])
+    assert "sampling-off" in findings(node, **page)
+    node.run(["cli/blkin", "sampling", "--page", node.path("sampling"), "1/1", "--service", "kv"])
+    assert "sampling-off" not in findings(node, **page)
 
 
 def test_sampled_out_by_the_program(node, receiver):
