@@ -37,7 +37,8 @@ void findings_add_programs(struct findings *findings, const struct status *statu
 {
 	if (status->activity.programs == 0 && is_silent(status, BETWEEN_NS) &&
 		!doctor_registration_is_held(status) && !takes_from_others(status))
-		finding_add_no_program(findings, config_records_events(status->config));
+		finding_add_no_program(findings, config_records_events(status->config),
+			status->activity.last_event || status->rows.row[EVENTS_READ] > 0);
 }
 
 /* No event comes, although the programs have had the time to record one. */

@@ -30,15 +30,18 @@ static void write_member(struct buffer *out, const char *key, const char *text)
 	json_text(out, text);
 }
 
-void finding_add_no_program(struct findings *findings, bool events)
+void finding_add_no_program(struct findings *findings, bool events, bool before)
 {
-	finding_add(findings, "no-program",
+	g_autofree char *fix = g_strconcat(before ? "nothing, if those have ended; or else " : "",
 		events ? "start one that includes <blkin/blkin.h>, or one with tracepoints that [events] "
 			 "names"
 		       : "start one that includes <blkin/blkin.h>; with BLKIN_DEBUG=1 in its environment it "
 			 "says so if it cannot be traced: it needs libblkin-provider.so.1 (package "
 			 "libblkin-provider)",
-		"no program is registered with LTTng");
+		NULL);
+
+	finding_add(findings, "no-program", fix, "no program is registered with LTTng%s",
+		before ? " now; events came before" : "");
 }
 
 void findings_write_json(struct buffer *out, const struct findings *findings)

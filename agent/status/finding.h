@@ -32,8 +32,11 @@ struct findings {
 void finding_add(struct findings *findings, const char *code, const char *fix, const char *what, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* That there is none to collect from. @events: [events] is for programs of others, too. */
-void finding_add_no_program(struct findings *findings, bool events);
+/*
+ * That there is none to collect from. @events: [events] is for programs of others, too. @before: there were
+ * some, which may have done all that they had to; nobody else can tell.
+ */
+void finding_add_no_program(struct findings *findings, bool events, bool before);
 
 /* Writes them as a list of JSON. */
 void findings_write_json(struct buffer *out, const struct findings *findings);

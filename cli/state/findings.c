@@ -135,7 +135,9 @@ static void add_programs(struct findings *findings, struct told state, const str
 		if (none)
 			take(findings, none);
 		else if (are_none(state, census, agents))
-			finding_add_no_program(findings, told_has(state, "records_events"));
+			finding_add_no_program(findings, told_has(state, "records_events"),
+				!told_is_null(state, "last_event_seconds") ||
+					told_number(state, "events.read"));
 	} else if (census->blkin == 0 && is_silent(state, BETWEEN)) {
 		add_others(findings, state, census);
 	}

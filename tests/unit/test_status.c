@@ -453,6 +453,25 @@ START_TEST(silent)
 }
 END_TEST
 
+/* Programs that ran to their end are nothing to be mended; one that should be there may be. Also where the
+ * agent counts another's canary, and the command knows better. */
+START_TEST(no_program_any_more)
+{
+	int64_t now = clock_monotonic();
+
+	status.progress = now;
+	status.supervisor.collecting = true;
+	for (status.activity.programs = 0; status.activity.programs < 2; status.activity.programs++) {
+		census.known = status.activity.programs > 0;
+		status.activity.last_event = 0;
+		expect("  no program is registered with LTTng\n    -> start one");
+		status.activity.last_event = now - 40 * NS_PER_SECOND;
+		expect("  no program is registered with LTTng now; events came before\n"
+		       "    -> nothing, if those have ended; or else start one");
+	}
+}
+END_TEST
+
 /* The canary, for how many seconds it has been so, and how many ago the last event of others came; 0: never.
  */
 static const struct {
@@ -800,6 +819,7 @@ int main(void)
 	tcase_add_loop_test(cases, session_comes_and_goes, 0, sizeof(gone) / sizeof(*gone));
 	tcase_add_loop_test(cases, not_collecting, 0, sizeof(pauses) / sizeof(*pauses));
 	tcase_add_loop_test(cases, silent, 0, sizeof(silences) / sizeof(*silences));
+	tcase_add_test(cases, no_program_any_more);
 	tcase_add_loop_test(cases, canary, 0, sizeof(canaries) / sizeof(*canaries));
 	tcase_add_test(cases, kernel_is_told_once);
 	tcase_add_loop_test(cases, kernel_consumer, 0, G_N_ELEMENTS(kernels));
