@@ -83,9 +83,9 @@ void doctor_examine(const struct status *status, struct findings *findings)
 		findings_add_choice(findings, status);
 	findings_add_registering(findings, status);
 	findings->about = "events";
-	findings_add_omission(findings, &status->supervisor.omissions.events);
+	findings_add_omission(findings, status, &status->supervisor.omissions.events);
 	if (status->supervisor.omissions.kernel.reason != status->supervisor.reason) /* which is told */
-		findings_add_omission(findings, &status->supervisor.omissions.kernel);
+		findings_add_omission(findings, status, &status->supervisor.omissions.kernel);
 	findings_add_flight(findings, status);
 	findings->about = "programs";
 	findings_add_misuses(findings, status);

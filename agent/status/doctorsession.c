@@ -116,6 +116,10 @@ void findings_add_session_socket(struct findings *findings, const struct status 
 	"if [events] names events of which some program has very many, name fewer and reload the agent, "    \
 	"which begins a new session; or else raise `reader-memory` in [session], and restart it"
 
+/* What comes between is the restart of the session daemon, which may be the user's own. */
+#define INSTALL_TRACER "apt install lttng-modules-dkms, modprobe lttng-tracer, then "
+#define OR_ON_THE_HOST "; in a container let an agent on the host record the kernel, and remove [kernel] here"
+
 /* What to do if the session is not read, or not all of it. */
 static const struct remedy {
 	const char *code, *fix;
@@ -171,9 +175,7 @@ static const struct remedy {
 						     "the container, and for the processor's counters a "
 						     "machine that has them"},
 	[REASON_KERNEL_MISSING] = {"kernel-missing",
-		"apt install lttng-modules-dkms, modprobe lttng-tracer, then systemctl restart "
-		"lttng-sessiond; in "
-		"a container let an agent on the host record the kernel, and remove [kernel] here"},
+		INSTALL_TRACER "systemctl restart lttng-sessiond" OR_ON_THE_HOST},
 	[REASON_KERNEL_DENIED] = {"kernel-denied",
 		"use the system's session daemon: set `tracing-group = tracing` in [session], add the "
 		"agent's user "
@@ -286,9 +288,12 @@ void findings_add_unsteady(struct findings *findings, const struct status *statu
 }
 
 /* What is not recorded beside spans. */
-void findings_add_omission(struct findings *findings, const struct problem *problem)
+void findings_add_omission(
+	struct findings *findings, const struct status *status, const struct problem *problem)
 {
 	static const struct remedy gone = {"kernel-consumer", "systemctl restart lttng-sessiond"};
+	static const struct remedy own = {"kernel-missing",
+		INSTALL_TRACER "end lttng-sessiond and start it again, as this user" OR_ON_THE_HOST};
 	const struct remedy *remedy = &remedies[problem->reason];
 
 	if (problem->reason == REASON_NONE)
@@ -296,6 +301,8 @@ void findings_add_omission(struct findings *findings, const struct problem *prob
 	/* one that has ended keeps nobody waiting */
 	if (strcmp(problem->text, PROBLEM_KERNEL_CONSUMER_GONE) == 0)
 		remedy = &gone;
+	else if (problem->reason == REASON_KERNEL_MISSING && !*status->config->tracing_group)
+		remedy = &own;
 	finding_add(findings, remedy->code, remedy->fix, "%s", problem->text);
 }
 

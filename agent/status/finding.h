@@ -47,7 +47,8 @@ void findings_add_session(struct findings *findings, const struct status *status
 void findings_add_unsteady(struct findings *findings, const struct status *status);
 void findings_add_left_out(struct findings *findings, const struct status *status);
 void findings_add_session_socket(struct findings *findings, const struct status *status);
-void findings_add_omission(struct findings *findings, const struct problem *problem);
+void findings_add_omission(
+	struct findings *findings, const struct status *status, const struct problem *problem);
 
 /* Why no event comes although the session is read: doctorquiet.c. */
 void findings_add_programs(struct findings *findings, const struct status *status);

@@ -275,7 +275,7 @@ START_TEST(nothing_sent_yet)
 END_TEST
 
 /* Whose ring buffers there are is looked for now and then: events may come before that. */
-START_TEST(buffers)
+START_TEST(no_buffers_yet)
 {
 	struct user_buffers *buffers = &status.supervisor.buffers;
 
@@ -536,6 +536,16 @@ START_TEST(kernel_is_told_once)
 	ck_assert_ptr_null(strstr(first + 1, "kernel-consumer "));
 	status.supervisor.reason = REASON_NONE;
 	ck_assert(finds("kernel-consumer"));
+}
+END_TEST
+
+/* A user's own session daemon is no unit of the system's. */
+START_TEST(kernel_missing)
+{
+	problem_set(&status.supervisor.omissions.kernel, REASON_KERNEL_MISSING, "no tracer");
+	expect("modprobe lttng-tracer, then systemctl restart lttng-sessiond; in a container");
+	config.tracing_group[0] = '\0';
+	expect("modprobe lttng-tracer, then end lttng-sessiond and start it again, as this user; in a");
 }
 END_TEST
 
@@ -811,7 +821,7 @@ int main(void)
 	tcase_add_loop_test(cases, failing, 0, sizeof(failures) / sizeof(*failures));
 	tcase_add_test(cases, nothing_sent_yet);
 	tcase_add_test(cases, from_before);
-	tcase_add_test(cases, buffers);
+	tcase_add_test(cases, no_buffers_yet);
 	tcase_add_test(cases, shares);
 	tcase_add_test(cases, balance);
 	tcase_add_test(cases, unsteady);
@@ -822,6 +832,7 @@ int main(void)
 	tcase_add_test(cases, no_program_any_more);
 	tcase_add_loop_test(cases, canary, 0, sizeof(canaries) / sizeof(*canaries));
 	tcase_add_test(cases, kernel_is_told_once);
+	tcase_add_test(cases, kernel_missing);
 	tcase_add_loop_test(cases, kernel_consumer, 0, G_N_ELEMENTS(kernels));
 	tcase_add_test(cases, canary_of_slow_timer);
 	return run_cases("status", cases);
