@@ -27,9 +27,9 @@ static const char help[] =
 	"  --json         print one JSON object\n"
 	"  --acknowledge  what is lost so far is known: from now on only show what is lost "
 	"later\n" WHICH_AGENT_HELP "\n"
-	"The agent answers root and the members of group `blkin` only. Root also learns\n"
-	"how many programs record with blkin; who is in group `tracing` too, whether LTTng records\n"
-	"their events. The exit code is 69 if no agent answers.\n";
+	"The node's agent answers root and the members of group `blkin` only, and a user's own that\n"
+	"user. Root also learns how many programs record with blkin; who is in group `tracing` too,\n"
+	"whether LTTng records their events. The exit code is 69 if no agent answers.\n";
 
 /* Asks which session the agent keeps, and whether it understands this command; returns an exit code. */
 static int ask_session(const char *path, enum agent_kind kind, struct protocol_session *session)

@@ -45,7 +45,7 @@ static const char help[] =
 	"  --count N            stop after N spans, or with --trees after N traces\n" FOLDING_HELP
 	"\n" WHICH_AGENT_HELP "\n"
 	"What comes faster than it is taken is left out, and counted; the agent waits for nobody.\n"
-	"It answers root and the members of group `blkin` only.\n";
+	"The node's answers root and the members of group `blkin` only, and a user's own that user.\n";
 
 struct tail {
 	struct which_agent which;

@@ -42,8 +42,8 @@ static const char help[] =
 	"                 or name\n"
 	"  --filter TEXT  only those whose names have these words\n"
 	"  --json         with --once: print an array of JSON\n" WHICH_AGENT_HELP "\n"
-	"The agent answers root and the members of group `blkin` only. The exit code is 69 if no\n"
-	"agent answers.\n";
+	"The node's agent answers root and the members of group `blkin` only, and a user's own that\n"
+	"user. The exit code is 69 if no agent answers.\n";
 
 struct options {
 	struct which_agent which;

@@ -247,7 +247,8 @@ def test_who_is_answered(node, receiver):
     # the agent itself counts them every few seconds
     wait_until(lambda: ask(blkin) == ask(blkin, tracing) == [2, None], 20, "their number to be told")
     told = status(node, "--help")[1]
-    assert "answers root and the members of group `blkin` only" in told and "Root also learns\nhow many programs record with blkin" in told
+    assert "answers root and the members of group `blkin` only" in told and "a user's own that\nuser." in told
+    assert "Root also learns how many programs record with blkin" in told
 
 
 # On the screen
