@@ -247,8 +247,9 @@ GPtrArray *session_copy(const struct config *config, const char *typed, const ch
 		relayfiles_close(files);
 	}
 	if (!traces && sessions->len && !guard_interrupted())
-		log_error("no trace and no span %s is in the agent's files in %s%s: it is a second until a "
-			  "span is there, and `disk` of [session] bounds how many are",
+		log_error("no trace and no span %s is in the agent's files in %s%s: a span is found "
+			  "about a second after it ended, until newer ones have taken its room (`disk` in "
+			  "[session])",
 			typed, config->relay_output, why_id_hint(typed));
 	return traces;
 }

@@ -88,6 +88,7 @@ def test_live(node, receiver, switched):
         assert line["missing"][0].startswith("The kernel's trace could not be read")
     done = why(node, "abc")
     assert done.returncode == 1 and "no trace and no span abc is in the agent's files" in done.stderr
+    assert "about a second after it ended, until newer ones have taken its room (`disk` in [session])" in done.stderr
     assert node.agent.stop() == 0
 
 
