@@ -15,6 +15,12 @@ static void put_line(struct buffer *out, struct buffer *line, int width)
 	buffer_free(line);
 }
 
+/* A plural's letter. */
+static const char *s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static void put_sums(struct buffer *out, const struct snapshot *snapshot, int width)
 {
 	uint64_t spans = 0, errors = 0;
@@ -24,11 +30,12 @@ static void put_sums(struct buffer *out, const struct snapshot *snapshot, int wi
 		spans += g_array_index(snapshot->series, struct series, i).spans;
 		errors += g_array_index(snapshot->series, struct series, i).errors;
 	}
-	buffer_printf(&line, "%" PRIu64 " spans in ", spans);
+	buffer_printf(&line, "%" PRIu64 " span%s in ", spans, s(spans));
 	printable_put_time(&line, snapshot->age / 1000);
-	buffer_printf(&line, ", %.1f/s, %" PRIu64 " with an error, %u names, %u programs",
+	buffer_printf(&line, ", %.1f/s, %" PRIu64 " with an error, %u name%s, %u program%s",
 		snapshot->age > 0 ? (double)spans * 1e9 / (double)snapshot->age : 0.0, errors,
-		snapshot->series->len, snapshot->programs->len);
+		snapshot->series->len, s(snapshot->series->len), snapshot->programs->len,
+		s(snapshot->programs->len));
 	put_line(out, &line, width);
 }
 

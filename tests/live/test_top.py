@@ -125,6 +125,7 @@ def test_text(node, receiver):
     assert code == 0 and text.startswith("0 spans in "), text
     node.run([LOAD, "-n", 700])
     node.wait_ledger(lambda ledger: ledger.sent == 700 and ledger.idle(), 30, "700 spans")
+    assert top(node)[1].splitlines()[0].endswith(", 1 program")
     utf8, ascii_only = top(node, LC_ALL="C.UTF-8")[1], top(node, LC_ALL="C")[1]
     assert "größe" in utf8 and "µs" in utf8
     assert ascii_only.isascii() and " us" in ascii_only and "\033" not in utf8
