@@ -57,7 +57,9 @@ def test_is_stopped_while_there_is_no_session(recording):
     wait_until(lambda: not machine.status()["kernel_error"], 60, "the kernel to be recorded", 1)
     spans(machine, 200)
     wait_until(lambda: any(event["domain"] == "kernel" for event in recording.events()), 60, "its events", 1)
-    assert machine.status()["sessions_lost"] == 1, "more than the one that was destroyed"
+    # LTTng 2.13's session daemon sometimes crashes when the consumer daemon goes on after a session was destroyed; that is counted, too
+    crashes = machine.shell("journalctl -u lttng-sessiond | grep -c 'code=killed' || true")
+    assert machine.status()["sessions_lost"] == 1 + int(crashes), "more than the one that was destroyed"
 
 
 def test_is_stopped_while_read_live(recording):
