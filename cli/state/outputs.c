@@ -126,7 +126,6 @@ static void put_rows(struct buffer *out, struct told output, int64_t pending)
 	words_copy(label, sizeof(label), (const uint8_t *)kind, strlen(kind));
 	buffer_printf(out, "  %-9s %" PRId64, label,
 		sum(sum(told_number(rows, "taken"), told_number(rows, "recovered")), pending));
-	told_put_if(out, rows, "recovered", " ({recovered} from before)");
 	told_put(out, rows, ": {sent} sent, ");
 	buffer_printf(out, "%" PRId64 " pending, %" PRId64 " queued, ", pending,
 		sum(sum(told_number(rows, "queued"), told_number(rows, "held")),

@@ -4,6 +4,9 @@
 #include "base/human.h"
 #include "config/inputtypes.h"
 
+/* So long after the first event it is known whose ring buffers there are, s: the reader looks every ten. */
+#define LOOKS_S 20
+
 static void put_head(struct buffer *out, struct told state)
 {
 	told_put(out, state, "blkin-agent {version}, pid {pid}, up {up_seconds|age}\n");
@@ -59,11 +62,10 @@ static void put_buffers(struct buffer *out, struct told state)
 		told_put_if(out, state, "buffers.more_users", "more than ");
 		told_put(out, state, "{buffers.users} user{buffers.users|s}");
 	} else {
-		/* the reader looks for them every now and then */
-		told_put(out, state,
-			told_is_null(state, "last_event_seconds") && !told_number(state, "events.read")
-				? "none yet"
-				: "not known yet");
+		bool soon = !told_is_null(state, "last_event_seconds") &&
+			    told_number(state, "last_event_seconds") < LOOKS_S;
+
+		told_put(out, state, soon ? "not known yet" : "none");
 	}
 	told_put(out, state, told_has(state, "lttng_heals") ? "\n" : "; LTTng before 2.15: see blkin(1)\n");
 }

@@ -74,17 +74,23 @@ static void say_why_closed(const char *path, const GError *error)
 		log_error("%s", error->message);
 }
 
-/* Adds those of a host, the folder @host. What else is there is none. */
-static void list_host(const struct config *config, const char *host, GArray *sessions)
+/* Adds those of a host, the folder @host. What else is there is none. Returns whether it could be looked
+ * into.
+ */
+static bool list_host(const struct config *config, const char *host, GArray *sessions)
 {
 	g_autofree char *path = g_build_filename(config->relay_output, host, NULL);
 	g_autoptr(GError) error = NULL;
 	GDir *list = g_dir_open(path, 0, &error);
 	const char *entry;
 
-	if (!list && !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOTDIR))
+	if (!list) {
+		if (g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOTDIR))
+			return true;
 		say_why_closed(path, error);
-	while (list && (entry = g_dir_read_name(list))) {
+		return false;
+	}
+	while ((entry = g_dir_read_name(list))) {
 		struct session_identity identity = {0};
 
 		if (!read_folder(entry, config, &identity))
@@ -92,8 +98,8 @@ static void list_host(const struct config *config, const char *host, GArray *ses
 		g_strlcpy(identity.host, host, sizeof(identity.host));
 		g_array_append_val(sessions, identity);
 	}
-	if (list)
-		g_dir_close(list);
+	g_dir_close(list);
+	return true;
 }
 
 /* The sessions that have folders, the newest first: also by names that this host had before. */
@@ -103,18 +109,19 @@ static GArray *list_sessions(const struct config *config)
 	g_autoptr(GError) error = NULL;
 	GArray *sessions = g_array_new(FALSE, TRUE, sizeof(struct session_identity));
 	GDir *list = g_dir_open(path, 0, &error);
+	bool open = true;
 
 	if (!list) {
 		say_why_closed(path, error);
 		return sessions;
 	}
 	while ((host = g_dir_read_name(list)))
-		list_host(config, host, sessions);
+		open = list_host(config, host, sessions) && open;
 	g_dir_close(list);
 	g_array_sort(sessions, compare_newest_first);
 	if (sessions->len > FOLDERS_MAX)
 		g_array_set_size(sessions, FOLDERS_MAX);
-	else if (!sessions->len)
+	else if (!sessions->len && open)
 		log_error("%s: there is no session `%s`", path, config->session_name);
 	return sessions;
 }

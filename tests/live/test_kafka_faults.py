@@ -68,7 +68,7 @@ def test_stop_while_it_is_away(node, kafka):
     kafka.mend()
     node.start_agent_again()
     ledger = node.wait_ledger(lambda ledger: ledger.sent >= 4000 and ledger.idle(), 60, "delivery")
-    assert (ledger.recovered, ledger.dropped, ledger.lost) == (4000, 0, 0)
+    assert (ledger.taken, ledger.recovered, ledger.dropped, ledger.lost) == (4000, 0, 0, 0)
     topic.wait_for(4000)
     found = sorted((span["tags"]["worker"], int(span["tags"]["ordinal"])) for span in topic.spans())
     exactly(sorted(set(found)) == all_ordinals(2, 2000), "all are there")

@@ -13,7 +13,7 @@ import time
 import pytest
 from rig.node import paced
 from rig.otlpsender import Grpc, Http, numbered
-from rig.process import free_port, wait_until
+from rig.process import Trouble, free_port, wait_until
 from rig.scribe import generated
 from rig.sender import Client, message
 from test_files import LOAD, NONE, ordinals
@@ -32,7 +32,9 @@ def tail(node, *options):
         with subprocess.Popen(command, env=dict(node.environment, LC_ALL="C.UTF-8"), stdout=out, stderr=said) as process:
             process.files = out, said
             try:
-                wait_until(lambda: watchers(node) > before or process.poll() is not None, 10, "it to watch")
+                wait_until(lambda: watchers(node) > before or process.poll() is not None, 10, "it to connect")
+                heard = bytes_read(process)
+                wait_until(lambda: bytes_read(process) > heard or process.poll() is not None, 10, "it to watch")
                 yield process
             finally:
                 process.kill()
@@ -43,6 +45,15 @@ def watchers(node):
     with open("/proc/self/net/unix", encoding="ascii") as file:
         rows = [line.split() for line in file.readlines()[1:]]
     return sum(1 for row in rows if row[-1] == node.socket and row[5] == "03")
+
+
+def bytes_read(process):
+    """By all of its calls. The agent sends something twice a second to who watches; one that is only connected hears nothing."""
+    try:
+        with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
+            return int(file.readline().split()[1])
+    except (OSError, ValueError):  # it has ended
+        return 0
 
 
 def texts(process):
@@ -57,7 +68,10 @@ def lines_of(process):
 
 
 def wait_lines(process, count):
-    wait_until(lambda: len(lines_of(process)) >= count, 20, f"{count} lines of `blkin tail`")
+    try:
+        wait_until(lambda: len(lines_of(process)) >= count, 20, f"{count} lines of `blkin tail`")
+    except Trouble as late:
+        raise Trouble(f"{late}: it has {len(lines_of(process))}, and said {list(texts(process))[1]!r}") from None
 
 
 def end(process, count=0, seconds=20):

@@ -141,7 +141,10 @@
 		paused = !paused;
 		pause.textContent = paused ? "Go on" : "Pause";
 		pause.setAttribute("aria-pressed", paused);
-		paused ? clearTimeout(timer) : load();
+		if (!paused)
+			return load();
+		clearTimeout(timer);
+		asked++; // what is under way is not shown, either
 	});
 	clock.textContent = "as of " + shown;
 	plan();

@@ -31,7 +31,11 @@ CUT_LEAKS = re.compile(
     r"SUMMARY: AddressSanitizer: [^\n]*"
 )
 
-CRASHES = (-signal.SIGABRT, -signal.SIGBUS, -signal.SIGSEGV)
+# SIGTRAP is how GLib ends a program.
+CRASHES = tuple(
+    -number
+    for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS, signal.SIGTRAP)
+)
 
 
 def slowness():
