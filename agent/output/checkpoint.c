@@ -398,17 +398,24 @@ static int write_forgotten(struct checkpoint *checkpoint)
 
 void checkpoint_forget(struct checkpoint *checkpoint)
 {
-	int failure = 0;
+	int lost = 0, failure = 0;
 
 	checkpoint_hold(checkpoint);
 	checkpoint->holding.number = checkpoint->marked.number = checkpoint->newest.number = 0;
 	checkpoint->reached.size = 0;
+	if (checkpoint->file)
+		lost = write_forgotten(checkpoint);
+	/* one that stayed would have the next run read again */
+	if (lost)
+		failure = checkpoint_file_remove(checkpoint->file);
+	/* after what makes it count for nothing */
 	if (checkpoint->ahead)
 		checkpoint_file_remove(checkpoint->ahead);
-	/* one that stayed would have the next run read again */
-	if (checkpoint->file && write_forgotten(checkpoint) != 0)
-		failure = checkpoint_file_remove(checkpoint->file);
 	checkpoint_release(checkpoint);
+	if (lost)
+		log_warning("the counts cannot be written to `state-directory`, and begin at zero with the "
+			    "next start: %s",
+			g_strerror(lost));
 	if (failure)
 		log_warning("the checkpoint in `state-directory` cannot be removed: %s", g_strerror(failure));
 }

@@ -297,10 +297,20 @@ static bool end_replaced(struct keeper *keeper, const struct taken_over *taken, 
 	return true;
 }
 
-/* Whether LTTng's daemons do: or else they would be waited for. */
+/* Whether LTTng's daemons do: or else they would be waited for, the kernel's also where a session has its
+ * channel though the configuration does not want it any more. */
+static bool answer(const struct keeper *keeper)
+{
+	bool kernel = config_reads_kernel(keeper->config) ||
+		      session_has_kernel(progress_session(keeper->progress)) ||
+		      session_has_kernel(progress_next(keeper->progress));
+
+	return wellness_all_answer(keeper->config->tracing_group, kernel);
+}
+
 static bool all_answer(const struct keeper *keeper, char *error, size_t error_size)
 {
-	if (wellness_all_answer(keeper->config))
+	if (answer(keeper))
 		return true;
 	g_strlcpy(error, "one of LTTng's daemons does not answer", error_size);
 	return false;
@@ -407,7 +417,7 @@ static enum probed find_out(struct keeper *keeper, GArray *stuck, bool *silent)
 {
 	enum probed probed;
 
-	*silent = !wellness_all_answer(keeper->config);
+	*silent = !answer(keeper);
 	if (*silent)
 		return PROBED_FAILED;
 	if (!begin_mute(keeper))
@@ -511,7 +521,7 @@ bool keeper_may_change(struct keeper *keeper)
 	if (!keeper->change_next || clock_monotonic() < keeper->change_next)
 		return false;
 	keeper->change_next = clock_monotonic() + CHANGE_PAUSE_NS;
-	return wellness_all_answer(keeper->config);
+	return answer(keeper);
 }
 
 bool keeper_hand_over(struct keeper *keeper, struct reader **attached, bool *at_once)

@@ -92,7 +92,7 @@ struct beside_made beside_create(const struct config *config, const char *name)
 /* What of a session's settings says that it has the kernel's channel. */
 #define HAS_KERNEL " kernel 1"
 
-static bool has_kernel(const char *settings)
+bool beside_has_kernel(const char *settings)
 {
 	return strstr(settings, HAS_KERNEL) != NULL;
 }
@@ -102,13 +102,13 @@ static bool may_have_kernel(const struct config *config, const char *has)
 	if (!config_reads_kernel(config))
 		return false;
 	if (!wellness_kernel_answers(config->tracing_group))
-		return has_kernel(has);
+		return beside_has_kernel(has);
 	return tracing_ask_kernel() == 0;
 }
 
 bool beside_waits_for_kernel(const struct config *config, const char *has)
 {
-	return config_reads_kernel(config) && !has_kernel(has) &&
+	return config_reads_kernel(config) && !beside_has_kernel(has) &&
 	       !wellness_kernel_answers(config->tracing_group);
 }
 

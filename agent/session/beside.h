@@ -28,6 +28,9 @@ struct beside_made beside_create(const struct config *config, const char *name);
  * of spans; "" if nothing is asked for. */
 char *beside_settings(const struct config *config, const struct beside_made *made);
 
+/* Whether a session with these settings has the kernel's channel. */
+bool beside_has_kernel(const char *settings);
+
 /* What would be made now. While the kernel's consumer daemon does not answer, it is of the kernel's what a
  * session that @has these settings has: another one would not have more. */
 struct beside_made beside_possible(const struct config *config, const char *has);

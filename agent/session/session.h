@@ -24,6 +24,9 @@ struct session;
 /* Whether the session has, of what is fixed once it is created, what one that was created now would have. */
 bool session_has_settings(const struct config *config, const struct session_identity *session);
 
+/* Whether it has what the kernel records. */
+bool session_has_kernel(const struct session_identity *session);
+
 /* Whether it was made without the kernel, and still would be, as the kernel's consumer daemon does not
  * answer. */
 bool session_waits_for_kernel(const struct config *config, const struct session_identity *session);

@@ -84,6 +84,11 @@ bool session_has_settings(const struct config *config, const struct session_iden
 	return strcmp(settings, session->settings) == 0;
 }
 
+bool session_has_kernel(const struct session_identity *session)
+{
+	return beside_has_kernel(session->settings);
+}
+
 bool session_waits_for_kernel(const struct config *config, const struct session_identity *session)
 {
 	return beside_waits_for_kernel(config, session->settings);

@@ -217,10 +217,9 @@ static bool answer_soon(const char *tracing_group, int first, int end)
 	return good;
 }
 
-bool wellness_all_answer(const struct config *config)
+bool wellness_all_answer(const char *tracing_group, bool kernel)
 {
-	return answer_soon(
-		config->tracing_group, SESSION, config_reads_kernel(config) ? DAEMONS : CONSUMER_KERNEL);
+	return answer_soon(tracing_group, SESSION, kernel ? DAEMONS : CONSUMER_KERNEL);
 }
 
 bool wellness_kernel_answers(const char *tracing_group)

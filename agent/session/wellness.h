@@ -12,8 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config/config.h"
-
 struct wellness;
 
 /* How it is with one of them. */
@@ -39,8 +37,9 @@ void wellness_read(const struct wellness *wellness, struct daemons_health *healt
 void wellness_destroy(struct wellness *wellness);
 
 /* Whether all that are there answer now, or soon: or else a call that changes a session waits for them. Of
- * the kernel's that is so if the session has what the kernel records. Waits for a second at most. */
-bool wellness_all_answer(const struct config *config);
+ * the kernel's that is so if a session has what the kernel records, or is to have it: @kernel. Waits for a
+ * second at most. */
+bool wellness_all_answer(const char *tracing_group, bool kernel);
 
 /* The same for the kernel's consumer daemon alone. */
 bool wellness_kernel_answers(const char *tracing_group);
