@@ -297,13 +297,17 @@ static bool end_replaced(struct keeper *keeper, const struct taken_over *taken, 
 	return true;
 }
 
+static bool has_kernel(const struct session_identity *session)
+{
+	return session && session_has_kernel(session);
+}
+
 /* Whether LTTng's daemons do: or else they would be waited for, the kernel's also where a session has its
  * channel though the configuration does not want it any more. */
 static bool answer(const struct keeper *keeper)
 {
-	bool kernel = config_reads_kernel(keeper->config) ||
-		      session_has_kernel(progress_session(keeper->progress)) ||
-		      session_has_kernel(progress_next(keeper->progress));
+	bool kernel = config_reads_kernel(keeper->config) || has_kernel(progress_session(keeper->progress)) ||
+		      has_kernel(progress_next(keeper->progress));
 
 	return wellness_all_answer(keeper->config->tracing_group, kernel);
 }
