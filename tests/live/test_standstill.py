@@ -221,7 +221,9 @@ def test_it_is_over_before_anybody_records_again(node, receiver):
     node.sessiond.kill()
     node.start_sessiond()
     wait_until(lambda: node.ledger().sessions_lost == 1, 15, "the session to be lost")
-    wait_until(lambda: node.collecting() and set(findings(node)) <= {"no-program", "left-out"}, 15, "it to be over", 0.3, promised=True)
+    # of a user whose metadata was not at the relay yet when the session was read from files, that is told for a minute
+    left_out = {"left-out"} if "user 5003 record cannot be read, and is skipped" in node.agent.log() else set()
+    wait_until(lambda: node.collecting() and set(findings(node)) <= {"no-program"} | left_out, 15, "it to be over", 0.3, promised=True)
 
 
 def has_recorded(node, user):

@@ -224,13 +224,8 @@ def test_without_wake_ups(made):
     assert sum(line["parts_ns"].values()) == story.time - T0
 
 
-@pytest.mark.parametrize("after", [0, MS])
-@pytest.mark.parametrize("told", [None, "sched_wakeup", "sched_migrate_task"])
-def test_queued_elsewhere(made, told, after):
-    """
-    sched_waking says where the thread was, and the kernel may take another processor for it: who runs there is known by another
-    event alone, from then on; who runs where it is not, is not named.
-    """
+def woken(made):
+    """A story in which the thread, which was on processor 0, is woken after 10 ms; others run there and on processor 1."""
     story = made.story()
     story.enter("futex")
     story.switch(THREAD, HOG, INTERRUPTIBLE)
@@ -238,6 +233,17 @@ def test_queued_elsewhere(made, told, after):
     story.switch(IDLE, SECOND, 0, 1)
     story.time = T0 + 10 * MS
     story.log("sched_waking", HOLDER, 7, tid=THREAD[1], target_cpu=0)
+    return story
+
+
+@pytest.mark.parametrize("after", [0, MS])
+@pytest.mark.parametrize("told", [None, "sched_wakeup", "sched_migrate_task"])
+def test_queued_elsewhere(made, told, after):
+    """
+    sched_waking says where the thread was, and the kernel may take another processor for it: who runs there is known by another
+    event alone, from then on; who runs where it is not, is not named.
+    """
+    story = woken(made)
     story.time += after
     if told:
         story.log(told, HOLDER, 7, tid=THREAD[1], target_cpu=1, dest_cpu=1)
@@ -258,13 +264,7 @@ def test_queued_elsewhere(made, told, after):
 @pytest.mark.parametrize("told", [None, "sched_wakeup"])
 def test_queued_and_moved(made, told):
     """Once it is known to be queued there, who runs there is named until it is moved away; and then who runs where it is moved to."""
-    story = made.story()
-    story.enter("futex")
-    story.switch(THREAD, HOG, INTERRUPTIBLE)
-    story.switch(IDLE, HOLDER, 0, 7)
-    story.switch(IDLE, SECOND, 0, 1)
-    story.time = T0 + 10 * MS
-    story.log("sched_waking", HOLDER, 7, tid=THREAD[1], target_cpu=0)
+    story = woken(made)
     if told:
         story.log(told, HOLDER, 7, tid=THREAD[1], target_cpu=0)
     for dest, time in (1, 2 * MS), (0, 3 * MS), (1, 4 * MS):
