@@ -48,10 +48,9 @@ def test_garbage_by_way_of_the_header(node, receiver):
     assert seen["long, classic"] == [("long", [LONG], [(LONG, LONG)])]
     assert seen["negative port, classic"] == [("port", ["key"], [("key", "key")])]
     assert place(spans["negative port, classic"][0])[3] == b"\0" * 15 + b"\1"
-    # of the records that no correct program writes, the first is good, and so are the one with a time that is far away and, but for
-    # a promise, the last
-    assert [span.id for span in spans["raw"]] == [201, 201, 202]
-    assert (ledger.rejected_for("id"), ledger.rejected_for("time"), ledger.rejected_for("malformed")) == (4, 1, 6)
+    # of the records that no correct program writes, the first is good, and so, but for a promise, is the last
+    assert [span.id for span in spans["raw"]] == [201, 202]
+    assert (ledger.rejected_for("id"), ledger.rejected_for("time"), ledger.rejected_for("malformed")) == (4, 1, 7)
     assert ledger.lost == ledger.dropped == 0
     assert ledger.repaired > 0
     assert "id 0, classic" not in seen
